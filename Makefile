@@ -1,0 +1,125 @@
+# Everything a contributor does has a target here; `make help` lists them.
+# Needed: Go, make, git and a shell. Every tool is built from its Go module into bin/,
+# under a name that bears its version; nothing is installed by hand.
+
+SHELL := /usr/bin/env bash -o pipefail
+.SHELLFLAGS := -ec
+.DEFAULT_GOAL := help
+
+BIN := $(CURDIR)/bin
+IMAGE ?= rollcall:dev
+
+# Packages that run at the same time, and how long one of them may take.
+TEST_FLAGS ?= -p 2 -timeout 40m
+
+# The version of a tool stands in one place: its go.mod under hack/tools.
+tool_version = $(shell awk '$$1 == "$(2)" || $$2 == "$(2)" { print $$(NF > 1 && $$1 == "require" ? 3 : 2) }' hack/tools/$(1)/go.mod)
+CONTROLLER_GEN := $(BIN)/controller-gen-$(call tool_version,controller-gen,sigs.k8s.io/controller-tools)
+GOLANGCI_LINT := $(BIN)/golangci-lint-$(call tool_version,golangci-lint,github.com/golangci/golangci-lint/v2)
+LOCALCLUSTER := $(BIN)/localcluster
+
+# Go modules of their own under hack/, the tools' aside: tested and linted like the main one.
+HACK_MODULES := $(filter-out hack/tools/%,$(patsubst %/go.mod,%,$(sort $(wildcard hack/*/go.mod hack/*/*/go.mod))))
+
+##@ General
+
+.PHONY: help
+help: ## List the targets.
+	@awk 'BEGIN { FS = ":.*## " } \
+		/^##@/ { printf "\n%s\n", substr($$0, 5) } \
+		/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: clean
+clean: ## Remove what was built (the local cluster's binaries stay in their cache).
+	rm -rf $(BIN) cover.out
+
+##@ Build
+
+.PHONY: build
+build: ## Build the manager into bin/manager.
+	CGO_ENABLED=0 go build -trimpath -o $(BIN)/manager ./cmd/manager
+
+.PHONY: docker-build
+docker-build: ## Build the manager's image; IMAGE names it.
+	docker build --tag $(IMAGE) .
+
+##@ Code
+
+.PHONY: generate
+generate: $(CONTROLLER_GEN) ## Generate deep copies and apply configurations of the API.
+	rm -rf api/v1alpha1/applyconfiguration
+	$(CONTROLLER_GEN) object paths=./api/...
+	$(CONTROLLER_GEN) applyconfiguration paths=./api/...
+
+.PHONY: manifests
+manifests: $(CONTROLLER_GEN) ## Generate the CRDs and the manager's role.
+	rm -rf config/crd/bases
+	$(CONTROLLER_GEN) crd paths=./api/... output:crd:dir=config/crd/bases
+	$(CONTROLLER_GEN) rbac:roleName=manager paths=./controllers/... output:rbac:dir=config/rbac
+
+.PHONY: fmt
+fmt: $(GOLANGCI_LINT) ## Format all Go code.
+	for module in . $(HACK_MODULES); do (cd $$module && $(GOLANGCI_LINT) fmt); done
+
+.PHONY: lint
+lint: $(GOLANGCI_LINT) $(CONTROLLER_GEN) ## Run the linters, and check that generated files are fresh.
+	for module in . $(HACK_MODULES); do (cd $$module && $(GOLANGCI_LINT) run); done
+	hack/verify-generated.sh
+
+##@ Test
+
+.PHONY: test
+test: cluster-build ## Run everything that a change must pass.
+	for module in $(HACK_MODULES); do (cd $$module && go test $(TEST_FLAGS) ./...); done
+	go test -count=1 $(TEST_FLAGS) ./test/scenarios -args -faults
+	go test -count=1 $(TEST_FLAGS) ./...
+
+.PHONY: test-unit
+test-unit: ## Run the tests that need no cluster (fast).
+	go test -short ./...
+
+.PHONY: test-e2e
+test-e2e: cluster-build ## Run the end-to-end tests on the local cluster.
+	go test -count=1 -timeout 40m -v ./test/e2e/...
+
+.PHONY: scenarios
+scenarios: ## Run every scenario file, also with a fault after each write.
+	go test -count=1 ./test/scenarios -args -faults
+
+.PHONY: explore
+explore: ## Walk the whole state space of small groups (long).
+	go test -count=1 -timeout 6h -v ./test/explore -args -whole
+
+.PHONY: bench
+bench: ## Run the benchmarks; one line of JSON a benchmark.
+	@go test -run '^$$' -bench . -benchmem ./... | awk -f hack/benchjson.awk
+
+##@ Local cluster
+
+.PHONY: demo
+demo: cluster-build ## Tell the whole story on a local cluster; KEEP=1 leaves it running.
+	go run ./hack/demo
+
+.PHONY: cluster
+cluster: cluster-build ## Start a local cluster and say how to reach it.
+	$(LOCALCLUSTER) up
+
+.PHONY: cluster-down
+cluster-down: $(LOCALCLUSTER) ## Stop the local cluster.
+	$(LOCALCLUSTER) down
+
+# The control plane itself is built once, into a cache (about ten minutes on two cores).
+.PHONY: cluster-build
+cluster-build: $(LOCALCLUSTER)
+	$(LOCALCLUSTER) build
+
+# Always asked; Go's build cache makes it quick when nothing changed.
+.PHONY: $(LOCALCLUSTER)
+$(LOCALCLUSTER):
+	cd hack/localcluster && go build -o $@ .
+
+$(CONTROLLER_GEN):
+	cd hack/tools/controller-gen && go build -o $@ sigs.k8s.io/controller-tools/cmd/controller-gen
+
+$(GOLANGCI_LINT):
+	cd hack/tools/golangci-lint && nice go build -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
