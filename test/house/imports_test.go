@@ -81,9 +81,10 @@ func (r rule) check(t *testing.T, pkg listed) {
 			t.Errorf("%s imports %s", pkg.ImportPath, imported)
 		}
 	}
-	for _, dep := range pkg.Deps {
-		if within(dep, r.never...) {
-			t.Errorf("%s reaches %s", pkg.ImportPath, dep)
+	for _, never := range r.never {
+		reached := func(dep string) bool { return within(dep, never) }
+		if at := slices.IndexFunc(pkg.Deps, reached); at >= 0 {
+			t.Errorf("%s reaches %s, by way of what it imports", pkg.ImportPath, pkg.Deps[at])
 		}
 	}
 }
