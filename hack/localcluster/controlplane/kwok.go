@@ -13,6 +13,10 @@ import (
 )
 
 func runKwok() int {
+	// The libraries of the other programs put flags of their own on the common command line; their --version is not
+	// what cobra expects one to be.
+	pflag.CommandLine = pflag.NewFlagSet("kwok", pflag.ExitOnError)
+
 	// --config and the log level are read before the command exists, since its defaults come from the configuration.
 	global := pflag.NewFlagSet("kwok", pflag.ContinueOnError)
 	global.ParseErrorsAllowlist.UnknownFlags = true
