@@ -14,7 +14,7 @@ import (
 // DefaultConcurrency is how many writes of one batch are in flight at once.
 const DefaultConcurrency = 16
 
-// Executor carries out writes. All reconcilers of a process share one, since its Memory must know every own write.
+// Executor carries out writes. All executors of a process share one Memory, which must know every own write, and one Term.
 type Executor struct {
 	Store  Store
 	Memory *Memory
@@ -23,10 +23,8 @@ type Executor struct {
 	// Concurrency is how many writes of one batch are in flight at once; 1 sends them one by one in their order, without
 	// any goroutine, and 0 means DefaultConcurrency.
 	Concurrency int
-	// TermID is the identity of this start of the process.
-	TermID string
-
-	counter atomic.Int64
+	// Term is this start of the process.
+	Term *Term
 }
 
 // Result says what Run has done, also when it failed.
@@ -35,11 +33,6 @@ type Result struct {
 	Written []coordinator.Object
 	// Unknown are the objects whose write may or may not have been applied. They are in Memory, too, until Settle.
 	Unknown []Key
-}
-
-// NextTerm is the identity of this start of the process with a counter that no other call has given.
-func (e *Executor) NextTerm() coordinator.Term {
-	return coordinator.Term{ID: e.TermID, Counter: e.counter.Add(1)}
 }
 
 // Run carries out batches in order. It stops at the first failure: what is in flight is waited for, nothing more is sent.

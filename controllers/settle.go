@@ -71,7 +71,7 @@ func (e *Executor) reread(ctx context.Context, obj coordinator.Object) (coordina
 // touch changes an object, locked by its version, and nothing of its meaning.
 func (e *Executor) touch(ctx context.Context, live coordinator.Object, generation int64) error {
 	touched := live.DeepCopyObject().(coordinator.Object)
-	setAnnotation(touched, v1alpha1.TouchedAnnotation, TouchedValue(e.NextTerm(), generation))
+	setAnnotation(touched, v1alpha1.TouchedAnnotation, TouchedValue(e.Term.Next(), generation))
 	write := coordinator.Write{Verb: coordinator.Update, Old: live, New: touched}
 	stored, err := e.Store.Apply(ctx, write)
 	if err != nil {
@@ -79,11 +79,6 @@ func (e *Executor) touch(ctx context.Context, live coordinator.Object, generatio
 	}
 	e.Memory.refresh(KeyOf(live), stored)
 	return nil
-}
-
-// TouchedValue is the value of the touched annotation: "<term>/<generation>/<counter>".
-func TouchedValue(term coordinator.Term, generation int64) string {
-	return fmt.Sprintf("%s/%d/%d", term.ID, generation, term.Counter)
 }
 
 // touchable: late writes to plans and pods harm nobody. A plan never changes, and a document says what once was true.
