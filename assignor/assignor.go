@@ -127,7 +127,7 @@ const (
 	OutOfRange IgnoredReason = "OutOfRange"
 	// OwnedByOther: another member has a claim with a newer token.
 	OwnedByOther IgnoredReason = "OwnedByOther"
-	// SecondCopy: the member has a better claim to another copy of the same partition, or claims this one twice.
+	// SecondCopy: the member has a better claim to another copy of the same partition.
 	SecondCopy IgnoredReason = "SecondCopy"
 	// PinNotOwned: a pin of a copy that the member does not own.
 	PinNotOwned IgnoredReason = "PinNotOwned"
