@@ -1,0 +1,2 @@
+// Package publish brings a member's assignment to its pod.
+package publish
