@@ -108,5 +108,6 @@ func (p plan) kwok() process.Spec {
 		"--manage-nodes-with-label-selector="+simulatedLabel+"=true",
 		fmt.Sprintf("--node-lease-duration-seconds=%d", nodeLeaseSeconds),
 		"--cidr=10.244.0.0/16",
+		"--v=WARN",
 	)
 }
