@@ -1,0 +1,133 @@
+package referee
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/rollcall-dev/rollcall/api/v1alpha1"
+	"github.com/rollcall-dev/rollcall/coordinator"
+)
+
+// remembered is how many plans of a life are kept: a late one is judged by its predecessor.
+const remembered = 3
+
+// checkGenerations: one generation is one plan, and the group follows it.
+func (r *Referee) checkGenerations(v View, verdict *verdict) {
+	if v.Group == nil {
+		return
+	}
+	next := r.nextGeneration(v)
+	for _, p := range v.Plans {
+		if planOf(p, v.Group) && !r.knows(p) {
+			r.checkPlan(v, p, next, verdict)
+			r.remember(p)
+		}
+	}
+	generation := v.Group.Status.Generation
+	switch {
+	case generation < r.generation:
+		verdict.broken(2, "the group went from generation %d back to %d", r.generation, generation)
+	case generation > r.generation && !r.planned(generation):
+		verdict.broken(2, "the group is at generation %d, for which there was no plan", generation)
+	}
+	r.generation = max(r.generation, generation)
+}
+
+// planOf: plans of a former life of the group have its UID in their names.
+func planOf(p *coordinator.Plan, group *v1alpha1.ConsumerGroup) bool {
+	return p.Content != nil && strings.HasPrefix(p.Revision.Name, group.Name+"-"+short(group.UID)+"-")
+}
+
+// nextGeneration is the greatest that a plan may have: one above all that the objects knew at the last look.
+func (r *Referee) nextGeneration(v View) int64 {
+	next := r.generation
+	for _, p := range r.last.Plans {
+		if planOf(p, v.Group) {
+			next = max(next, p.Generation())
+		}
+	}
+	for _, m := range r.last.Members {
+		if m.Status.Left != nil {
+			next = max(next, m.Status.Left.Generation)
+		}
+	}
+	return next + 1
+}
+
+func (r *Referee) knows(p *coordinator.Plan) bool {
+	return slices.ContainsFunc(r.plans, func(known *coordinator.Plan) bool { return known.Revision.UID == p.Revision.UID }) ||
+		slices.ContainsFunc(r.last.Plans, func(known *coordinator.Plan) bool { return known.Revision.UID == p.Revision.UID })
+}
+
+func (r *Referee) planned(generation int64) bool {
+	return slices.ContainsFunc(r.plans, func(p *coordinator.Plan) bool { return p.Generation() == generation })
+}
+
+// remember keeps the newest first; of two of one generation (the first was deleted by hand) the later one.
+func (r *Referee) remember(p *coordinator.Plan) {
+	r.plans = append([]*coordinator.Plan{p}, r.plans...)
+	slices.SortStableFunc(r.plans, func(a, b *coordinator.Plan) int { return int(b.Generation() - a.Generation()) })
+	r.plans = r.plans[:min(len(r.plans), remembered)]
+}
+
+func (r *Referee) checkPlan(v View, p *coordinator.Plan, next int64, verdict *verdict) {
+	generation := p.Generation()
+	if p.Content.Generation != generation {
+		verdict.broken(2, "plan %s says generation %d", p.Revision.Name, p.Content.Generation)
+	}
+	if generation <= r.generation || generation > next {
+		verdict.broken(2, "plan %s came when the group was at generation %d and the next was %d", p.Revision.Name, r.generation, next)
+	}
+	for _, other := range v.Plans {
+		if other.Revision.UID != p.Revision.UID && planOf(other, v.Group) && other.Generation() == generation {
+			verdict.broken(2, "two plans of generation %d: %s and %s", generation, p.Revision.Name, other.Revision.Name)
+		}
+	}
+	checkTarget(p, verdict)
+	r.checkReasons(p, verdict)
+}
+
+// checkTarget: a plan gives nobody two copies of one partition.
+func checkTarget(p *coordinator.Plan, verdict *verdict) {
+	for topic, copies := range p.Content.Target {
+		gainers := map[[2]int32]bool{}
+		for index, row := range copies {
+			for partition, position := range row {
+				if position < 0 {
+					continue
+				}
+				key := [2]int32{int32(partition), position}
+				if gainers[key] {
+					verdict.broken(1, "plan %s gives %s two copies of %s:%d (index %d is the second)",
+						p.Revision.Name, p.Content.Members[position].Object, topic, partition, index)
+				}
+				gainers[key] = true
+			}
+		}
+	}
+}
+
+// checkLeader: Leader mode's leader is listed by the newest plan.
+func (r *Referee) checkLeader(v View, verdict *verdict) {
+	if v.Group == nil || v.Group.Status.Leader == "" || len(r.plans) == 0 || r.plans[0].Generation() != v.Group.Status.Generation {
+		return
+	}
+	for i := range r.plans[0].Content.Members {
+		if leads(v, &r.plans[0].Content.Members[i]) {
+			return
+		}
+	}
+	verdict.broken(6, "leader %s is not in generation %d", v.Group.Status.Leader, v.Group.Status.Generation)
+}
+
+func leads(v View, listed *coordinator.PlanMember) bool {
+	if listed.Name == v.Group.Status.Leader {
+		return true
+	}
+	for _, m := range v.Members {
+		if m.Name == listed.Object && m.Status.MemberID == v.Group.Status.Leader {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,87 @@
+package referee
+
+import (
+	"slices"
+
+	"github.com/rollcall-dev/rollcall/api/v1alpha1"
+	"github.com/rollcall-dev/rollcall/coordinator"
+)
+
+// checkReasons compares the recorded reasons with the plan before. A late plan may land after its reason has gone, so only
+// what was ever true since then counts.
+func (r *Referee) checkReasons(p *coordinator.Plan, verdict *verdict) {
+	if len(p.Content.Reasons) == 0 {
+		verdict.broken(2, "plan %s gives no reason", p.Revision.Name)
+	}
+	before := r.planBefore(p)
+	for _, cause := range p.Content.Reasons {
+		if before == nil && cause.Reason != v1alpha1.RebalanceMemberJoined {
+			continue
+		}
+		if len(cause.Names) == 0 {
+			if !wholeTrue(cause.Reason, p, before) {
+				verdict.broken(2, "plan %s says %s, which was not so", p.Revision.Name, cause.Reason)
+			}
+			continue
+		}
+		for _, name := range cause.Names {
+			if !r.reasonTrue(cause.Reason, name, p, before) {
+				verdict.broken(2, "plan %s says %s of %s, which was not so", p.Revision.Name, cause.Reason, name)
+			}
+		}
+	}
+}
+
+func (r *Referee) planBefore(p *coordinator.Plan) *coordinator.Plan {
+	i := slices.IndexFunc(r.plans, func(known *coordinator.Plan) bool { return known.Generation() == p.Generation()-1 })
+	if i < 0 {
+		return nil
+	}
+	return r.plans[i]
+}
+
+// wholeTrue judges the reasons that name nobody.
+func wholeTrue(reason v1alpha1.RebalanceReason, p, before *coordinator.Plan) bool {
+	switch reason {
+	case v1alpha1.RebalanceTopicsChanged:
+		return p.Content.Inputs != before.Content.Inputs
+	case v1alpha1.RebalanceForced:
+		return p.Content.Forced != before.Content.Forced
+	}
+	return true
+}
+
+// reasonTrue judges the reasons that name a member.
+func (r *Referee) reasonTrue(reason v1alpha1.RebalanceReason, name string, p, before *coordinator.Plan) bool {
+	was, is := listed(before, name), listed(p, name)
+	switch reason {
+	case v1alpha1.RebalanceMemberJoined:
+		return is != nil && (was == nil || r.anew(was, is, before))
+	case v1alpha1.RebalanceMemberLeft, v1alpha1.RebalanceSessionExpired:
+		return was != nil && (is == nil || r.anew(was, is, before))
+	case v1alpha1.RebalanceMemberChanged:
+		return was != nil && (is == nil || was.Offer != is.Offer || was.Rest != is.Rest)
+	case v1alpha1.RebalanceMemberReturned:
+		return was != nil && slices.Contains(before.Content.Short, int32(slices.Index(before.Content.Members, *was)))
+	case v1alpha1.RebalanceMemberUnavailable:
+		return was != nil
+	}
+	return true
+}
+
+// anew: another object of that name, or one that has left since the plan before.
+func (r *Referee) anew(was, is *coordinator.PlanMember, before *coordinator.Plan) bool {
+	return was.Object != is.Object || was.UID != is.UID || r.leftSince(was.UID, before.Generation())
+}
+
+func listed(p *coordinator.Plan, name string) *coordinator.PlanMember {
+	if p == nil {
+		return nil
+	}
+	for i := range p.Content.Members {
+		if m := &p.Content.Members[i]; m.Name == name || m.Object == name {
+			return m
+		}
+	}
+	return nil
+}
