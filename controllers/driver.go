@@ -2,28 +2,15 @@ package controllers
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/clock"
 
 	"github.com/rollcall-dev/rollcall/api/v1alpha1"
 	"github.com/rollcall-dev/rollcall/coordinator"
 )
-
-// Bounds of one call of Drive. A group whose decisions do not end within them has a fault; it is tried again later, with
-// others served in between.
-const (
-	maxRounds    = 100
-	maxLiveReads = 5
-	maxOvertaken = 5
-)
-
-// ErrNotSettled: a group still asked for writes, or for live reads, after as many rounds as one call may take.
-var ErrNotSettled = errors.New("decisions do not come to an end")
 
 // Source gives the objects of one group.
 type Source interface {
@@ -36,7 +23,6 @@ type Source interface {
 // Driver lets Decide decide about one group until nothing is left to do.
 type Driver struct {
 	Executor *Executor
-	Clock    clock.PassiveClock
 	// Decide is coordinator.Decide, save in tests.
 	Decide func(coordinator.Snapshot) coordinator.Decision
 }
@@ -45,42 +31,14 @@ type Driver struct {
 // It returns the instant at which something will be due (zero: nothing will). With an error the group is to be
 // driven again soon.
 func (d *Driver) Drive(ctx context.Context, group types.NamespacedName, source Source) (time.Time, error) {
-	overtaken := 0
-	for range maxRounds {
-		wakeAt, done, err := d.round(ctx, group, source)
-		switch {
-		case done:
-			return wakeAt, err
-		case err == nil:
-		case IsNamespaceTerminating(err):
-			// What can still be done is asked for by the deletion of the namespace's objects.
-			return time.Time{}, nil
-		case !onlyOvertaken(err):
-			return time.Time{}, err
-		default:
-			if overtaken++; overtaken > maxOvertaken {
-				return time.Time{}, err
-			}
+	return d.Executor.loop(ctx, "group "+group.String(), func() (time.Time, []coordinator.Batch, error) {
+		snapshot, err := d.settledSnapshot(ctx, group, source)
+		if err != nil {
+			return time.Time{}, nil, err
 		}
-	}
-	return time.Time{}, fmt.Errorf("group %s: %w after %d rounds", group, ErrNotSettled, maxRounds)
-}
-
-// round is one snapshot, one decision and its writes.
-func (d *Driver) round(ctx context.Context, group types.NamespacedName, source Source) (wakeAt time.Time, done bool, err error) {
-	snapshot, err := d.settledSnapshot(ctx, group, source)
-	if err != nil {
-		return time.Time{}, true, err
-	}
-	decision, err := d.decide(ctx, source, snapshot)
-	if err != nil {
-		return time.Time{}, true, fmt.Errorf("group %s: %w", group, err)
-	}
-	if len(decision.Batches) == 0 {
-		return decision.WakeAt, true, nil
-	}
-	_, err = d.Executor.Run(ctx, decision.Batches)
-	return time.Time{}, false, err
+		decision, err := d.decide(ctx, source, snapshot)
+		return decision.WakeAt, decision.Batches, err
+	})
 }
 
 // settledSnapshot is a snapshot in which nothing rests on a write of unknown outcome.
@@ -139,22 +97,5 @@ func leftoverBatches(members []*v1alpha1.GroupMember) []coordinator.Batch {
 		released.Finalizers = slices.DeleteFunc(released.Finalizers, func(f string) bool { return f == v1alpha1.HandoverFinalizer })
 		writes = append(writes, coordinator.Write{Verb: coordinator.Update, Old: member, New: released})
 	}
-	if len(writes) == 0 {
-		return nil
-	}
-	return []coordinator.Batch{{Phase: coordinator.PhaseFinish, Writes: writes}}
-}
-
-// onlyOvertaken: every failure of a batch was a write that others had overtaken.
-func onlyOvertaken(err error) bool {
-	var joined interface{ Unwrap() []error }
-	if errors.As(err, &joined) {
-		for _, one := range joined.Unwrap() {
-			if !IsOvertaken(one) {
-				return false
-			}
-		}
-		return true
-	}
-	return IsOvertaken(err)
+	return batchOf(coordinator.PhaseFinish, writes)
 }
