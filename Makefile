@@ -68,6 +68,9 @@ lint: $(GOLANGCI_LINT) $(CONTROLLER_GEN) ## Run the linters, and check that gene
 
 ##@ Test
 
+# Tests start their clusters with the launcher that is built here.
+test test-e2e bench demo: export ROLLCALL_LOCALCLUSTER := $(LOCALCLUSTER)
+
 .PHONY: test
 test: cluster-build ## Run everything that a change must pass.
 	for module in $(HACK_MODULES); do (cd $$module && go test $(TEST_FLAGS) ./...); done
@@ -91,7 +94,7 @@ explore: ## Walk the whole state space of small groups (long).
 	go test -count=1 -timeout 6h -v ./test/explore -args -whole
 
 .PHONY: bench
-bench: ## Run the benchmarks; one line of JSON a benchmark.
+bench: cluster-build ## Run the benchmarks; one line of JSON a benchmark.
 	@go test -run '^$$' -bench . -benchmem ./... | awk -f hack/benchjson.awk
 
 ##@ Local cluster
