@@ -76,14 +76,15 @@ type Config struct {
 // Sights is what only memory knows, by the object name of the GroupMember. Losing it lengthens a wait, nothing else.
 type Sights map[string]Sight
 
-// Sight is what was seen of the pod of one member and is not yet in its object.
+// Sight is what was seen of one member's pod and does not stand in the member's object yet.
 type Sight struct {
-	// Incarnation is the UID of the pod.
+	// Incarnation of the member then; what was seen of another incarnation does not count.
 	Incarnation string
-	// Stopped is when the pod was first seen stopped or gone; zero while it is neither.
-	Stopped time.Time
-	// Reason of the absence that began then.
+	// Away is when an absence was first seen, and Reason why; zero when none is waiting to be written.
+	Away   time.Time
 	Reason string
+	// Stopped is when the pod was first seen stopped or gone; zero when that is not waiting to be written.
+	Stopped time.Time
 	// Deleting: the pod was seen being deleted while its node was Ready.
 	Deleting bool
 }
