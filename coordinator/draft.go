@@ -42,11 +42,20 @@ func (v *view) write(d *draft) (Write, bool) {
 		}
 	}
 	v.setMemberConditions(d)
-	if equality.Semantic.DeepEqual(d.m.Status, *st) {
+	if sameMemberStatus(&d.m.Status, st) {
 		return Write{}, false
 	}
 	st.ObservedGeneration = d.m.Generation
 	return Write{Verb: UpdateStatus, Old: d.m.GroupMember, New: d.next, Events: d.events}, true
+}
+
+func sameMemberStatus(a, b *v1alpha1.GroupMemberStatus) bool {
+	if !sameConditions(a.Conditions, b.Conditions) {
+		return false
+	}
+	x, y := *a, *b
+	x.Conditions, y.Conditions = nil, nil
+	return equality.Semantic.DeepEqual(&x, &y)
 }
 
 func listsDiffer(a, b *v1alpha1.GroupMemberStatus) bool {
@@ -69,17 +78,25 @@ func holdsNothing(st *v1alpha1.GroupMemberStatus) bool {
 	return countCopies(st.Assignment) == 0 && len(st.Revoking) == 0
 }
 
-// setCondition writes a condition; the instant moves only when its status changes.
+// setCondition writes a condition; its instant moves only when its status changes.
 func setCondition(list *[]metav1.Condition, now time.Time, observed int64, c metav1.Condition) {
 	c.ObservedGeneration = observed
 	c.LastTransitionTime = metav1.NewTime(now.Truncate(time.Second))
-	if old := meta.FindStatusCondition(*list, c.Type); old != nil && old.Status == c.Status && old.Reason == c.Reason {
-		// Only a new reason or status is worth a write: the text goes along with the next one.
-		if old.Message == c.Message || c.Message == "" {
-			c.ObservedGeneration = old.ObservedGeneration
+	meta.SetStatusCondition(list, c)
+}
+
+// sameConditions compares what is worth a write: a new text goes along with the next one.
+func sameConditions(a, b []metav1.Condition) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range b {
+		old := meta.FindStatusCondition(a, b[i].Type)
+		if old == nil || old.Status != b[i].Status || old.Reason != b[i].Reason {
+			return false
 		}
 	}
-	meta.SetStatusCondition(list, c)
+	return true
 }
 
 // A holding is one copy that stands in a list, with the token it was granted under.

@@ -12,7 +12,7 @@ import (
 
 // Snapshot is everything that one decision looks at: the objects of one group and the time.
 type Snapshot struct {
-	// Group is the ConsumerGroup; Decide does not change it.
+	// Group is the ConsumerGroup, nil when it is gone; Decide does not change it.
 	Group *v1alpha1.ConsumerGroup
 	// Plans of the group, newest first. The newest two carry their contents; of the rest name and UID suffice.
 	Plans []*Plan
