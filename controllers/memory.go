@@ -124,7 +124,8 @@ func (m *Memory) newest(key Key, cached coordinator.Object) coordinator.Object {
 }
 
 // Overlay gives the newest known form of a list that was read from the cache: what was created and is not there yet is
-// added if it belongs to the list, what is gone is left out. The order is the list's, additions by name.
+// added if it belongs to the list, what is gone is left out. An object must belong to the list for all its life or never.
+// The order is the list's, additions by name.
 func Overlay[T coordinator.Object](m *Memory, cached []T, belongs func(T) bool) []T {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -147,6 +148,19 @@ func Overlay[T coordinator.Object](m *Memory, cached []T, belongs func(T) bool) 
 		}
 	}
 	return result
+}
+
+// Known are the names of the objects of a kind that this process knows in a newer form than the cache, and that belong.
+func Known[T coordinator.Object](m *Memory, belongs func(T) bool) map[types.NamespacedName]bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	names := map[types.NamespacedName]bool{}
+	for key, known := range m.ahead {
+		if obj, ok := known.object.(T); ok && !known.gone && belongs(obj) {
+			names[key.NamespacedName] = true
+		}
+	}
+	return names
 }
 
 // unsettled are the objects in scope whose state must be read live: written with unknown outcome, or written so long ago

@@ -63,6 +63,13 @@ func (d *WorkloadDriver) decide(ctx context.Context, key WorkloadKey, source Wor
 	if err != nil {
 		return presence.Decision{}, err
 	}
+	return d.answer(ctx, key, source, snapshot)
+}
+
+// answer asks presence about a snapshot, reading live what it needs.
+func (d *WorkloadDriver) answer(
+	ctx context.Context, key WorkloadKey, source WorkloadSource, snapshot presence.Snapshot,
+) (presence.Decision, error) {
 	snapshot.Sights = d.SightsOf(key)
 	for range maxLiveReads {
 		decision := d.Decide(snapshot)
