@@ -172,7 +172,7 @@ func (p *problem) readPins() {
 	}
 }
 
-func filled(n, value int32) []int32 {
+func filled[N int | int32](n N, value int32) []int32 {
 	s := make([]int32, n)
 	for i := range s {
 		s[i] = value

@@ -17,7 +17,7 @@ func (q *quotas) fill(n int64) bool {
 	q.share = make([]int32, len(q.low))
 	level := q.safeLevel(n)
 	for m := range q.share {
-		q.share[m] = q.at(int32(m), level)
+		q.share[m] = q.at(int32(m), level, -rounding)
 		n -= int64(q.share[m])
 		if q.share[m] < q.top[m] {
 			q.heap = append(q.heap, int32(m))
@@ -61,17 +61,20 @@ func (q *quotas) safeLevel(n int64) float64 {
 func (q *quotas) sum(level float64, n int64) int64 {
 	sum := int64(0)
 	for m := range q.low {
-		if sum += int64(q.at(int32(m), level)); sum > n {
+		if sum += int64(q.at(int32(m), level, rounding)); sum > n {
 			break
 		}
 	}
 	return sum
 }
 
-// at is the share of m when every unit with 2*share+1 <= level*capacity is taken, less what rounding could add.
-func (q *quotas) at(m int32, level float64) int32 {
+// rounding is more than what rounding can add to a number of units or take from it.
+const rounding = 1e-6
+
+// at is the share of m when every unit with 2*share+1 <= level*capacity is taken.
+func (q *quotas) at(m int32, level, rounding float64) int32 {
 	units := (level*float64(q.capacity[m]) + 1) / 2
-	units -= 1e-6 + units*1e-12
+	units += rounding + units*rounding*1e-6
 	if units >= float64(q.top[m]) {
 		return q.top[m]
 	}

@@ -50,7 +50,7 @@ func (u *uniform) countPool() []int64 {
 
 // slotsOf lists the slots that the members may have to give up: those of over[i] are slots[start[i]:start[i+1]].
 func (u *uniform) slotsOf(over []int32) (start, slots []int32) {
-	place := filled(int32(len(u.share)), -1)
+	place := filled(len(u.share), -1)
 	start = make([]int32, len(over)+1)
 	for i, m := range over {
 		place[m] = int32(i)

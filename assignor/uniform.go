@@ -132,7 +132,6 @@ func (u *uniform) findQuotas() bool {
 		switch {
 		case p.capacity[m] == 0 || p.rows[p.class[m]].empty():
 			u.top[m] = u.low[m]
-			units -= int64(u.low[m])
 		case p.away[m]:
 			u.top[m] = u.held[m]
 		default:

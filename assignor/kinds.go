@@ -1,0 +1,91 @@
+package assignor
+
+// kind is slots that are alike: the same members may take them, and they have the same weight.
+type kind struct {
+	weight int64
+	plain  bool    // no other copies of the same partitions: whoever may take one slot may take all
+	may    bitset  // the members that may take them, away or not
+	takers []int32 // those of them that are not away
+}
+
+// findKinds sorts all slots by kind.
+func (st *state) findKinds() {
+	p := st.p
+	st.kindOf = make([]int32, p.nSlots)
+	st.groupOf = make([]int32, p.nSlots)
+	columns := st.columns()
+	type key struct {
+		column int32
+		weight int64
+		plain  bool
+	}
+	known := map[key]int32{}
+	for i := range p.groups {
+		g := &p.groups[i]
+		for s := range g.parts * g.replicas {
+			k := key{columns[i], g.load(s % max(g.parts, 1)), g.replicas == 1}
+			number, ok := known[k]
+			if !ok {
+				number = int32(len(st.kinds))
+				known[k] = number
+				st.kinds = append(st.kinds, st.newKind(int32(i), k.weight, k.plain))
+			}
+			st.kindOf[g.slot+s], st.groupOf[g.slot+s] = number, int32(i)
+		}
+	}
+}
+
+// columns numbers the sets of members that may take a group: groups with the same number have the same.
+func (st *state) columns() []int32 {
+	p := st.p
+	used := newBitset(len(p.rows))
+	for m := range p.members {
+		if p.capacity[m] > 0 {
+			used.add(p.class[m])
+		}
+	}
+	columns := make([]int32, len(p.groups))
+	byHash := map[uint64][]int32{} // the first groups with a hash
+	for g := range columns {
+		column := newBitset(len(p.rows))
+		for c := range p.rows {
+			if used.has(int32(c)) && p.rows[c].has(int32(g)) {
+				column.add(int32(c))
+			}
+		}
+		h := column.hash()
+		columns[g] = int32(g)
+		for _, other := range byHash[h] {
+			if st.sameColumn(int32(g), other, used) {
+				columns[g] = other
+				break
+			}
+		}
+		if columns[g] == int32(g) {
+			byHash[h] = append(byHash[h], int32(g))
+		}
+	}
+	return columns
+}
+
+func (st *state) sameColumn(a, b int32, used bitset) bool {
+	for c, row := range st.p.rows {
+		if used.has(int32(c)) && row.has(a) != row.has(b) {
+			return false
+		}
+	}
+	return true
+}
+
+func (st *state) newKind(g int32, weight int64, plain bool) kind {
+	k := kind{weight: weight, plain: plain, may: newBitset(len(st.p.members))}
+	for m := range int32(len(st.p.members)) {
+		if st.p.takes(m, g) {
+			k.may.add(m)
+			if !st.p.away[m] {
+				k.takers = append(k.takers, m)
+			}
+		}
+	}
+	return k
+}

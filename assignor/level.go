@@ -1,0 +1,230 @@
+package assignor
+
+// leveler makes loads even by moving one unit along a chain of members: the first, with much, ends with one unit less,
+// the last, with little, has one more, and those between give one and get one. When there is no such chain that helps,
+// then for units of one weight there is no better distribution at all.
+type leveler struct {
+	*state
+	weight  int64 // moves only slots of this weight
+	kindsOf []int32
+	owned   ownedSlots
+	settled []bool // members that no chain from outside reaches, and among which no chain helps
+	fullest int32  // the unsettled member with the greatest share
+
+	seen      []int32 // member -> 1 + number of the search that reached it last
+	done      []int32 // kind -> the same; all members that have slots of it are reached
+	search    int32
+	queue     []int32
+	unreached []int32
+	via, to   []int32 // the slot that the member would give, and to whom
+}
+
+func newLeveler(st *state) *leveler {
+	n := len(st.load)
+	return &leveler{
+		state: st, owned: st.ownedByAway(), settled: make([]bool, n),
+		seen: make([]int32, n), done: make([]int32, len(st.kinds)),
+		via: make([]int32, n), to: make([]int32, n),
+	}
+}
+
+// level moves units of one weight until no chain of them helps. It says whether it moved anything.
+func (lv *leveler) level(weight int64) bool {
+	lv.weight, lv.kindsOf = weight, lv.kindsWeighing(weight, lv.kindsOf[:0])
+	for m := range lv.settled {
+		lv.settled[m] = lv.p.capacity[m] == 0
+	}
+	moved := false
+	for {
+		least := lv.extremes()
+		if least < 0 || !lv.helps(lv.fullest, least) {
+			return moved
+		}
+		from := lv.reach(least)
+		if from >= 0 && lv.helps(from, least) && lv.shift(from, least) {
+			moved = true
+			continue
+		}
+		for _, m := range lv.queue {
+			lv.settled[m] = true
+		}
+	}
+}
+
+// kindsWeighing appends the kinds of slots with a weight.
+func (st *state) kindsWeighing(weight int64, list []int32) []int32 {
+	for k := range st.kinds {
+		if st.kinds[k].weight == weight {
+			list = append(list, int32(k))
+		}
+	}
+	return list
+}
+
+// extremes finds the unsettled member to which one more unit costs least, and the fullest.
+func (lv *leveler) extremes() int32 {
+	least := int32(-1)
+	lv.fullest = -1
+	for m := range int32(len(lv.load)) {
+		if lv.settled[m] {
+			continue
+		}
+		if least < 0 || lv.costsLess(m, least, lv.weight) {
+			least = m
+		}
+		if lv.fullest < 0 || lv.fuller(m, lv.fullest) {
+			lv.fullest = m
+		}
+	}
+	return least
+}
+
+// fuller says whether taking a unit away relieves a more than b.
+func (lv *leveler) fuller(a, b int32) bool {
+	return compareShares(loss(lv.load[a], lv.weight), lv.p.capacity[a], loss(lv.load[b], lv.weight), lv.p.capacity[b]) > 0
+}
+
+// helps says whether loads get more even by a unit less at from and one more at to.
+func (lv *leveler) helps(from, to int32) bool {
+	return compareShares(loss(lv.load[from], lv.weight), lv.p.capacity[from],
+		gain(lv.load[to], lv.weight), lv.p.capacity[to]) > 0
+}
+
+// reach finds all members from which a chain leads to the given one, or enough of them to know the fullest. It returns
+// the fullest, or -1.
+func (lv *leveler) reach(target int32) int32 {
+	lv.search++
+	lv.seen[target] = lv.search
+	lv.queue = append(lv.queue[:0], target)
+	lv.unreached = lv.unreached[:0]
+	for m := range int32(len(lv.load)) {
+		if !lv.settled[m] && m != target {
+			lv.unreached = append(lv.unreached, m)
+		}
+	}
+	best := int32(-1)
+	for i := 0; i < len(lv.queue); i++ {
+		before := len(lv.queue)
+		lv.extend(lv.queue[i])
+		for _, x := range lv.queue[before:] {
+			if best < 0 || lv.fuller(x, best) {
+				best = x
+			}
+		}
+		if best >= 0 && !lv.fuller(lv.fullest, best) {
+			return best
+		}
+	}
+	return best
+}
+
+// extend reaches the members that have a slot which y may take.
+func (lv *leveler) extend(y int32) {
+	if lv.p.away[y] {
+		for _, s := range lv.owned.of(y) {
+			x := lv.assign[s]
+			if x >= 0 && !lv.settled[x] && lv.seen[x] != lv.search && lv.movable(s, lv.weight) && lv.allowed(s, y) {
+				lv.visit(x, s, y)
+			}
+		}
+		return
+	}
+	for _, k := range lv.kindsOf {
+		if lv.done[k] != lv.search && lv.kinds[k].may.has(y) {
+			lv.extendBy(k, y)
+		}
+	}
+}
+
+// extendBy is extend for the slots of one kind.
+func (lv *leveler) extendBy(k, y int32) {
+	all := true
+	left := lv.unreached[:0]
+	for _, x := range lv.unreached {
+		if lv.seen[x] == lv.search {
+			continue
+		}
+		if s := lv.pick(x, k, y); s >= 0 {
+			lv.visit(x, s, y)
+			continue
+		}
+		if gained, kept := lv.lists(x, k); gained >= 0 || kept >= 0 {
+			all = false
+		}
+		left = append(left, x)
+	}
+	lv.unreached = left
+	if all {
+		lv.done[k] = lv.search
+	}
+}
+
+func (lv *leveler) visit(x, s, y int32) {
+	lv.seen[x] = lv.search
+	lv.via[x], lv.to[x] = s, y
+	lv.queue = append(lv.queue, x)
+}
+
+// movable says whether the slot is of that weight, and not pinned.
+func (st *state) movable(s int32, weight int64) bool {
+	return st.kinds[st.kindOf[s]].weight == weight && (st.fixed == nil || !st.fixed[s])
+}
+
+// shift moves a unit along the chain that leads from a member to the target. Should two moves of the chain concern the
+// same partition in a way that breaks a rule, it takes all of them back and says no.
+func (lv *leveler) shift(from, target int32) bool {
+	var chain []int32
+	for x := from; x != target; x = lv.to[x] {
+		chain = append(chain, x)
+	}
+	for i := len(chain) - 1; i >= 0; i-- {
+		x := chain[i]
+		if lv.allowed(lv.via[x], lv.to[x]) {
+			lv.put(lv.via[x], lv.to[x])
+			continue
+		}
+		for _, done := range chain[i+1:] {
+			lv.put(lv.via[done], done)
+		}
+		return false
+	}
+	return true
+}
+
+// ownedSlots lists for each away member the slots that it may have, which are those that it has owned.
+type ownedSlots struct{ start, slots []int32 }
+
+func (o *ownedSlots) of(m int32) []int32 {
+	if o.start == nil {
+		return nil
+	}
+	return o.slots[o.start[m]:o.start[m+1]]
+}
+
+// ownedByAway fills in the list. A slot is any one of its partition: where the copies are alike each is listed.
+func (st *state) ownedByAway() ownedSlots {
+	if !st.p.anyAway {
+		return ownedSlots{}
+	}
+	lists := make([][]int32, len(st.load))
+	total := 0
+	for i := range st.p.groups {
+		g := &st.p.groups[i]
+		for j := range g.parts * g.replicas {
+			m := st.p.held[g.copies+j]
+			if m < 0 || !st.p.away[m] || !st.ownsWhole(g.slot+j, m) {
+				continue
+			}
+			for s := g.slot + j%g.parts; s < g.slot+g.parts*g.replicas; s += g.parts {
+				lists[m] = append(lists[m], s)
+				total++
+			}
+		}
+	}
+	o := ownedSlots{start: make([]int32, 1, len(lists)+1), slots: make([]int32, 0, total)}
+	for _, list := range lists {
+		o.slots = append(o.slots, list...)
+		o.start = append(o.start, int32(len(o.slots)))
+	}
+	return o
+}

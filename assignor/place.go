@@ -1,0 +1,179 @@
+package assignor
+
+import (
+	"cmp"
+	"slices"
+)
+
+// keep leaves all slots where they were, as far as the hard rules allow.
+func (st *state) keep() {
+	if st.p.pinned != nil {
+		st.fixPins()
+	}
+	for i := range st.p.groups {
+		g := &st.p.groups[i]
+		for s := g.slot; s < g.slot+g.parts*g.replicas; s++ {
+			if st.assign[s] >= 0 || st.split[s] != nil {
+				continue
+			}
+			if m := st.keeper(g, s); m >= 0 {
+				st.put(s, m)
+			}
+		}
+	}
+}
+
+// keeper is the previous owner that may keep the slot: of a set the one that keeps most of it, then the first by name.
+func (st *state) keeper(g *group, s int32) int32 {
+	best, most, size := int32(-1), 0, g.parts*g.replicas
+	for j := range int32(len(g.topics)) {
+		m := st.p.held[g.copies+j*size+s-g.slot]
+		if m < 0 || m == best || !st.allowed(s, m) {
+			continue
+		}
+		if n := st.p.keptAt(g, s, m); n > most || (n == most && m < best) {
+			best, most = m, n
+		}
+	}
+	return best
+}
+
+// placer places slots that nobody has.
+type placer struct {
+	*state
+	zones [][]int32 // zone -> heap of the members that may take the kind at hand
+	kind  *kind
+	turn  []int32 // member -> when it was last given something: of equals the one whose turn is longest ago is next
+	now   int32
+}
+
+// place gives every slot without a member to one, if any may take it: the heaviest first, and of these first what the
+// fewest may take.
+func (st *state) place() {
+	byKind := st.unplacedByKind()
+	order := make([]int32, 0, len(st.kinds))
+	for k := range st.kinds {
+		if len(byKind[k]) > 0 && len(st.kinds[k].takers) > 0 {
+			order = append(order, int32(k))
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int32) int {
+		x, y := &st.kinds[a], &st.kinds[b]
+		return cmp.Or(cmp.Compare(y.weight, x.weight), cmp.Compare(len(x.takers), len(y.takers)))
+	})
+	pl := placer{state: st, zones: make([][]int32, max(st.p.nZones, 1)), turn: make([]int32, len(st.load))}
+	for _, k := range order {
+		pl.begin(&st.kinds[k])
+		for _, s := range byKind[k] {
+			pl.placeOne(s)
+		}
+	}
+}
+
+func (st *state) unplacedByKind() [][]int32 {
+	byKind := make([][]int32, len(st.kinds))
+	for s, m := range st.assign {
+		if m < 0 && st.split[int32(s)] == nil {
+			k := st.kindOf[s]
+			byKind[k] = append(byKind[k], int32(s))
+		}
+	}
+	return byKind
+}
+
+func (pl *placer) begin(k *kind) {
+	pl.kind = k
+	for z := range pl.zones {
+		pl.zones[z] = pl.zones[z][:0]
+	}
+	for _, m := range k.takers {
+		z := pl.p.zone[m]
+		pl.zones[z] = append(pl.zones[z], m)
+	}
+	for _, heap := range pl.zones {
+		for i := len(heap)/2 - 1; i >= 0; i-- {
+			pl.sink(heap, i)
+		}
+	}
+}
+
+// placeOne gives a slot to the best of the zones' first members.
+func (pl *placer) placeOne(s int32) {
+	best, bestZone := int32(-1), int32(-1)
+	for z := range pl.zones {
+		m := pl.firstFor(s, int32(z))
+		if m >= 0 && (best < 0 || pl.better(s, m, best)) {
+			best, bestZone = m, int32(z)
+		}
+	}
+	if best < 0 {
+		return
+	}
+	heap := pl.zones[bestZone]
+	at := slices.Index(heap, best)
+	pl.put(s, best)
+	pl.now++
+	pl.turn[best] = pl.now
+	pl.sink(heap, at)
+}
+
+// firstFor is the next member of a zone that does not have the partition of s. Those that have it are few: the search
+// looks at them and what stands directly below them in the heap.
+func (pl *placer) firstFor(s, zone int32) int32 {
+	heap, best := pl.zones[zone], int32(-1)
+	open := []int{0}
+	for len(open) > 0 {
+		i := open[len(open)-1]
+		open = open[:len(open)-1]
+		if i >= len(heap) || (best >= 0 && pl.before(best, heap[i])) {
+			continue
+		}
+		if pl.kind.plain || !pl.holds(s, heap[i]) {
+			best = heap[i]
+			continue
+		}
+		open = append(open, 2*i+2, 2*i+1)
+	}
+	return best
+}
+
+// better compares members of different zones for a slot: a zone that has no copy of the partition (Spread), then the
+// lesser load, then the home zone.
+func (pl *placer) better(s, a, b int32) bool {
+	if pl.p.spread && !pl.kind.plain {
+		freeA, freeB := pl.inZone(s, pl.p.zone[a], -1) == 0, pl.inZone(s, pl.p.zone[b], -1) == 0
+		if freeA != freeB {
+			return freeA
+		}
+	}
+	if pl.costsLess(a, b, pl.kind.weight) != pl.costsLess(b, a, pl.kind.weight) {
+		return pl.costsLess(a, b, pl.kind.weight)
+	}
+	if homeA, homeB := pl.atHome(s, a), pl.atHome(s, b); homeA != homeB {
+		return homeA
+	}
+	return pl.before(a, b)
+}
+
+// before says whether a comes before b: who has less, then whose turn it is, then by name.
+func (pl *placer) before(a, b int32) bool {
+	w := pl.kind.weight
+	c := compareShares(gain(pl.load[a], w), pl.p.capacity[a], gain(pl.load[b], w), pl.p.capacity[b])
+	return cmp.Or(c, cmp.Compare(pl.turn[a], pl.turn[b]), cmp.Compare(a, b)) < 0
+}
+
+func (pl *placer) sink(heap []int32, i int) {
+	for {
+		first := i
+		for child := 2*i + 1; child <= 2*i+2 && child < len(heap); child++ {
+			if pl.before(heap[child], heap[first]) {
+				first = child
+			}
+		}
+		if first == i {
+			return
+		}
+		heap[i], heap[first] = heap[first], heap[i]
+		i = first
+	}
+}
