@@ -3,6 +3,7 @@ package coordinator
 import (
 	"fmt"
 	"sort"
+	"time"
 
 	"github.com/rollcall-dev/rollcall/api/v1alpha1"
 )
@@ -92,14 +93,14 @@ func (v *view) outsiders() []*member {
 }
 
 func (v *view) askedBefore(a, b *member) bool {
-	x, y := v.Now, v.Now
-	if a.Status.AskingSince != nil {
-		x = a.Status.AskingSince.Time
+	return v.askedAt(a).Before(v.askedAt(b))
+}
+
+func (v *view) askedAt(m *member) time.Time {
+	if m.Status.AskingSince == nil {
+		return v.Now
 	}
-	if b.Status.AskingSince != nil {
-		y = b.Status.AskingSince.Time
-	}
-	return x.Before(y)
+	return m.Status.AskingSince.Time
 }
 
 // asks: the member is present, is not in the generation and wants to be. A self-registered one that is Dead asks again

@@ -189,7 +189,7 @@ type copyKey struct {
 
 // eachOwner visits who had each copy: the plan in force first, then who really holds it.
 func (v *view) eachOwner(visit func(object string, key copyKey)) {
-	if v.plan != nil {
+	if v.plan != nil && len(v.staying()) > 0 {
 		for topic, copies := range v.plan.Target {
 			for c, row := range copies {
 				for p, position := range row {

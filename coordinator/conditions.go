@@ -139,6 +139,8 @@ func (v *view) assignedCondition(d *draft) metav1.Condition {
 		return no("WorksToEnd", "keeps its copies until its pod has stopped: delete the pod to hand them over")
 	case !inGeneration(st.State):
 		return no("NotInGeneration", "is given nothing while it is not in the generation")
+	case len(st.Pending) > 0 && tooLarge(st):
+		return no(v1alpha1.ReasonTooLarge, "its lists would not fit into one object: it is given no more; add members or use fewer copies")
 	case len(st.Pending) > 0 && formerHolds(st):
 		return no(v1alpha1.ReasonWaitingForSession, "waits until the session of its former incarnation has ended")
 	case len(st.Pending) > 0:

@@ -18,9 +18,6 @@ func (v *view) writeGroup(r *round) []Write {
 	st.ObservedGeneration = v.Group.Generation
 	st.State = v.nextState(r)
 	st.Generation = v.generation
-	if v.plan == nil && !v.planLost {
-		st.Generation = v.status.Generation
-	}
 	v.openRound(st, r)
 	v.recordRebalance(st)
 	if answer := v.answer(r); answer != nil {

@@ -159,7 +159,7 @@ func (t *handover) availableAt(position int32) bool {
 // gain are the copies that may be granted to a member now, or once others have been written out. Only who is named and
 // available is granted anything.
 func (t *handover) gain(m *member) []copyKey {
-	if !m.named || leaving(m) || hasLeft(m.Status.State) || !t.v.available(m) || restarted(m) {
+	if !m.named || leaving(m) || hasLeft(m.Status.State) || !t.v.available(m) || restarted(m) || tooLarge(&m.Status) {
 		return nil
 	}
 	var list []copyKey
@@ -169,6 +169,27 @@ func (t *handover) gain(m *member) []copyKey {
 		}
 	}
 	return list
+}
+
+// maxListBytes is what a member's lists may take of an object: etcd takes 1.5 MiB.
+const maxListBytes = 5 << 18
+
+// tooLarge: the member is given no more, its object could not be written.
+func tooLarge(st *v1alpha1.GroupMemberStatus) bool {
+	size := 0
+	count := func(list []v1alpha1.TopicPartitions) {
+		for i := range list {
+			size += 80 + len(list[i].Topic) + 7*len(list[i].Partitions)
+		}
+	}
+	count(st.Pending)
+	if st.Assignment != nil {
+		count(st.Assignment.TopicPartitions)
+	}
+	for i := range st.Revoking {
+		count(st.Revoking[i].TopicPartitions)
+	}
+	return size > maxListBytes
 }
 
 // finish puts a member's part into one write: in the first batch what must come first, else in the grants.

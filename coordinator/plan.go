@@ -3,6 +3,8 @@ package coordinator
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -111,6 +113,11 @@ func ParsePlan(revision *appsv1.ControllerRevision) (*PlanContent, error) {
 			content.Target[topic] = append(content.Target[topic], row)
 		}
 	}
+	for i := range content.Members {
+		if m := &content.Members[i]; m.Name == "" {
+			m.Name = strings.TrimPrefix(m.Object, revision.Labels[v1alpha1.GroupLabel]+".")
+		}
+	}
 	content.index()
 	return content, nil
 }
@@ -156,8 +163,14 @@ func newRevision(group *v1alpha1.ConsumerGroup, content *PlanContent) (*appsv1.C
 	stored := storedPlan{
 		Version: planVersion, Generation: content.Generation, Reasons: content.Reasons,
 		StartTime: metav1.NewMicroTime(content.StartTime), Moved: content.Moved, Term: content.Term,
-		Inputs: content.Inputs, Forced: content.Forced, Members: content.Members, Short: content.Short,
+		Inputs: content.Inputs, Forced: content.Forced, Members: slices.Clone(content.Members), Short: content.Short,
 		Target: make(map[string][]string, len(content.Target)),
+	}
+	for i := range stored.Members {
+		// The usual name can be read off the object's.
+		if m := &stored.Members[i]; m.Object == group.Name+"."+m.Name {
+			m.Name = ""
+		}
 	}
 	for topic, copies := range content.Target {
 		for _, row := range copies {

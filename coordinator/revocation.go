@@ -56,7 +56,7 @@ func (v *view) sessionOver(m *member, r *v1alpha1.Revocation) bool {
 
 // timedOut: under Available a member that could have acknowledged has not done so for its rebalance timeout.
 func (v *view) timedOut(m *member, r *v1alpha1.Revocation) bool {
-	return !v.exclusive() && m.Spec.Acknowledgement != v1alpha1.AcknowledgeNone &&
+	return !v.exclusive() && !v.cannotAcknowledge(m) &&
 		v.passed(r.Since.Add(v.rebalanceTimeout(m)))
 }
 

@@ -221,10 +221,9 @@ func (v *view) initialDeadline(r *round) time.Time {
 	delay := durationOr(v.Group.Spec.InitialRebalanceDelay, defaultInitialDelay)
 	end, longest := r.start.Add(delay), delay
 	for _, m := range r.joiners {
-		longest = max(longest, v.rebalanceTimeout(m))
-		asked := v.Now
-		if m.Status.AskingSince != nil {
-			asked = m.Status.AskingSince.Time
+		asked := v.askedAt(m)
+		if !asked.After(r.start) {
+			longest = max(longest, v.rebalanceTimeout(m))
 		}
 		end = later(end, asked.Add(delay))
 	}
@@ -280,5 +279,15 @@ func describe(causes []Cause) string {
 		}
 		parts = append(parts, text)
 	}
-	return strings.Join(parts, "; ")
+	return shorten(strings.Join(parts, "; "), maxReason)
+}
+
+// maxReason is what the API takes for a reason, in bytes, less some room.
+const maxReason = 4000
+
+func shorten(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	return text[:limit] + "..."
 }

@@ -46,6 +46,7 @@ const (
 	ReasonNotAcknowledged           = "NotAcknowledged"
 	ReasonWaitingForSession         = "WaitingForSession"
 	ReasonNotServed                 = "NotServed"
+	ReasonTooLarge                  = "TooLarge"
 )
 
 // TopicPartitions are partitions of one copy index of a topic, granted under one token.
