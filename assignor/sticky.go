@@ -68,9 +68,3 @@ func (p *problem) copiesOf(slots []int32) []int32 {
 	}
 	return copies
 }
-
-// Range gives each member consecutive partitions of each topic.
-func Range(in Input) (Result, error) { return Sticky(in) }
-
-// RoundRobin deals the partitions of all topics out in turn.
-func RoundRobin(in Input) (Result, error) { return Sticky(in) }
