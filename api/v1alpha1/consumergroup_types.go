@@ -81,10 +81,10 @@ type TopicSpec struct {
 }
 
 // Handover says how a partition changes hands.
-// +kubebuilder:validation:XValidation:rule="self.policy == oldSelf.policy",message="handover.policy cannot be changed: create a new group with the other policy and move the members to it"
 type Handover struct {
 	// Policy: Available lets time end a revocation, Exclusive only the old owner's word or its end.
 	// +kubebuilder:default=Available
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="handover.policy cannot be changed: create a new group with the other policy and move the members to it"
 	// +optional
 	Policy HandoverPolicy `json:"policy,omitempty"`
 
