@@ -54,15 +54,15 @@ type run struct {
 	result   Result
 }
 
-func (r *run) batch(ctx context.Context, writes []coordinator.Write) error {
-	if r.executor.Concurrency == 1 || len(writes) == 1 {
-		return r.oneByOne(ctx, writes)
+func (r *run) batch(ctx context.Context, list []coordinator.Write) error {
+	if r.executor.Concurrency == 1 || len(list) == 1 {
+		return r.oneByOne(ctx, list)
 	}
-	return r.together(ctx, writes)
+	return r.together(ctx, list)
 }
 
-func (r *run) oneByOne(ctx context.Context, writes []coordinator.Write) error {
-	for _, write := range writes {
+func (r *run) oneByOne(ctx context.Context, list []coordinator.Write) error {
+	for _, write := range list {
 		if err := r.write(ctx, write); err != nil {
 			return err
 		}
@@ -72,12 +72,12 @@ func (r *run) oneByOne(ctx context.Context, writes []coordinator.Write) error {
 
 // together keeps up to Concurrency writes in flight. A failure does not cancel the others: a cancelled write would be one
 // of unknown outcome.
-func (r *run) together(ctx context.Context, writes []coordinator.Write) error {
+func (r *run) together(ctx context.Context, list []coordinator.Write) error {
 	var failed atomic.Bool
-	errs := make([]error, len(writes))
+	errs := make([]error, len(list))
 	var flights errgroup.Group
 	flights.SetLimit(r.limit())
-	for i, write := range writes {
+	for i, write := range list {
 		flights.Go(func() error {
 			if failed.Load() {
 				return nil
@@ -103,6 +103,7 @@ func (r *run) limit() int {
 func (r *run) write(ctx context.Context, write coordinator.Write) error {
 	e := r.executor
 	stored, err := e.Store.Apply(ctx, write)
+	writesTotal.WithLabelValues(string(write.Verb), KeyOf(subject(write)).Kind, outcomeOf(err)).Inc()
 	if err != nil {
 		r.failed(ctx, write, err)
 		return &WriteError{Verb: write.Verb, Key: KeyOf(subject(write)), Err: err}
