@@ -17,8 +17,8 @@ const (
 	Coordinator Writer = "coordinator"
 	Workload    Writer = "workload"
 	Publish     Writer = "publish"
-	// Process is a member's own process, or its agent.
-	Process Writer = "process"
+	// MemberProcess is a member's own process, or its agent.
+	MemberProcess Writer = "process"
 	// Person is someone at the keyboard, or a client of theirs.
 	Person Writer = "person"
 	// Cluster is the rest of Kubernetes: kubelets, garbage collection, other controllers.
@@ -52,7 +52,7 @@ func (r Record) String() string {
 // OnWrite calls hook after every write that changed an object.
 func (s *Store) OnWrite(hook func(Record)) { s.hooks = append(s.hooks, hook) }
 
-// Records are all writes so far, oldest first.
+// Records are all writes so far, oldest first. Those of Leases are left out: there are too many and nobody asks.
 func (s *Store) Records() []Record { return slices.Clip(s.records) }
 
 func (s *Store) record(who Writer, verb coordinator.Verb, key Key, before, after Object) {
@@ -60,7 +60,10 @@ func (s *Store) record(who Writer, verb coordinator.Verb, key Key, before, after
 		Version: s.version, Time: s.clock(), Who: who, Verb: verb, Key: key, Before: before, After: after,
 	}
 	s.touched[key.Kind] = s.version
-	s.records = append(s.records, written)
+	s.newest = written
+	if key.Kind != KindLease {
+		s.records = append(s.records, written)
+	}
 	for _, hook := range s.hooks {
 		hook(written)
 	}
@@ -78,10 +81,7 @@ func (s *Store) Now() View { return View{store: s} }
 
 // OneBehind shows the store without its newest write, as a cache does that has not heard of it.
 func (s *Store) OneBehind() View {
-	if len(s.records) == 0 {
-		return s.Now()
-	}
-	return View{store: s, behind: s.records[len(s.records)-1]}
+	return View{store: s, behind: s.newest}
 }
 
 // Stale says that the view misses a write.

@@ -35,6 +35,7 @@ type Store struct {
 	version int64
 	uids    int64
 	records []Record
+	newest  Record
 	hooks   []func(Record)
 	// touched is the version at which an object of a kind was last written or removed.
 	touched map[string]int64

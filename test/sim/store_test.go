@@ -17,7 +17,7 @@ func newStore() *sim.Store {
 
 func newMember(t *testing.T, store *sim.Store, name string) *v1alpha1.GroupMember {
 	t.Helper()
-	created, err := store.Create(sim.Process, &v1alpha1.GroupMember{
+	created, err := store.Create(sim.MemberProcess, &v1alpha1.GroupMember{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Finalizers: []string{v1alpha1.HandoverFinalizer}},
 		Spec:       v1alpha1.GroupMemberSpec{Group: "g", Incarnation: "one"},
 		Status:     v1alpha1.GroupMemberStatus{MemberID: "forged"},
@@ -33,10 +33,10 @@ func TestAWriteIsLockedByTheVersionItWasDecidedFrom(t *testing.T) {
 	first := newMember(t, store, "g.a")
 	changed := first.DeepCopy()
 	changed.Spec.Host = "h1"
-	if _, err := store.Update(sim.Process, changed); err != nil {
+	if _, err := store.Update(sim.MemberProcess, changed); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.Update(sim.Process, changed); !apierrors.IsConflict(err) {
+	if _, err := store.Update(sim.MemberProcess, changed); !apierrors.IsConflict(err) {
 		t.Errorf("an update of a former version: %v, want a conflict", err)
 	}
 	lock := sim.Precondition{ResourceVersion: first.ResourceVersion}
@@ -63,7 +63,7 @@ func TestStatusIsWrittenApart(t *testing.T) {
 	}
 	changed = member.DeepCopy()
 	changed.Status.MemberID, changed.Spec.Host = "forged", "h1"
-	stored, err = store.Update(sim.Process, changed)
+	stored, err = store.Update(sim.MemberProcess, changed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestAWriteThatChangesNothingIsNone(t *testing.T) {
 	store := newStore()
 	member := newMember(t, store, "g.a")
 	before := store.Version()
-	stored, err := store.Update(sim.Process, member)
+	stored, err := store.Update(sim.MemberProcess, member)
 	if err != nil || stored.GetResourceVersion() != member.ResourceVersion || store.Version() != before {
 		t.Errorf("version %d -> %d, object at %s, %v", before, store.Version(), stored.GetResourceVersion(), err)
 	}
@@ -111,7 +111,7 @@ func TestAcknowledgementsAreNotTakenBack(t *testing.T) {
 	acknowledge := func(memberID string, revision int64, final bool) error {
 		changed := sim.Get[*v1alpha1.GroupMember](store, "g.a").DeepCopy()
 		changed.Spec.Acknowledged = &v1alpha1.Acknowledged{MemberID: memberID, Revision: revision, Final: final}
-		_, err := store.Update(sim.Process, changed)
+		_, err := store.Update(sim.MemberProcess, changed)
 		return err
 	}
 	if err := acknowledge("a-one", 1, false); !apierrors.IsInvalid(err) {
