@@ -101,7 +101,9 @@ func (v *view) renewed(m *member) time.Time {
 	if gone := m.Status.Unavailable; gone != nil && gone.RenewTime.Equal(&seen.RenewTime) {
 		return gone.Since.Time
 	}
-	if seen.Holder != m.Status.MemberID && seen.Holder != "" && m.Status.MemberID != "" {
+	// Another holds the Lease. A coordinator that has not seen the one before takes the first sight of its successor.
+	foreign := seen.Holder != m.Status.MemberID && seen.Holder != "" && m.Status.MemberID != ""
+	if foreign && !seen.Former.IsZero() {
 		return later(last, seen.Former)
 	}
 	return later(last, seen.Seen)
