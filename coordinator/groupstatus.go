@@ -124,7 +124,8 @@ func (v *view) recordRebalance(st *v1alpha1.ConsumerGroupStatus) {
 	}
 }
 
-// waitsForSession: a member waits for the session of its own former incarnation.
+// waitsForSession: a member waits for the session of its own former incarnation, or is granted only now what that held:
+// until then the copy is in nobody's assignment, and the write that counts it follows the grant.
 func (v *view) waitsForSession(r *round) bool {
 	if v.plan == nil || !v.exclusive() {
 		return false
@@ -132,7 +133,8 @@ func (v *view) waitsForSession(r *round) bool {
 	for _, m := range r.staying {
 		for i := range m.Status.Revoking {
 			old := &m.Status.Revoking[i]
-			if old.MemberID != m.Status.MemberID && v.countWanted(m, old.TopicPartitions) > 0 && v.end(m, old) == inForce {
+			if old.MemberID != m.Status.MemberID && v.countWanted(m, old.TopicPartitions) > 0 &&
+				(v.available(m) || v.end(m, old) == inForce) {
 				return true
 			}
 		}
