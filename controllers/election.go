@@ -19,7 +19,8 @@ const (
 	namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 )
 
-// +kubebuilder:rbac:namespace=rollcall-system,groups=coordination.k8s.io,resources=leases,verbs=get;create;update
+// +kubebuilder:rbac:namespace=rollcall-system,groups=coordination.k8s.io,resources=leases,verbs=create
+// +kubebuilder:rbac:namespace=rollcall-system,groups=coordination.k8s.io,resources=leases,resourceNames=rollcall-manager,verbs=get;update
 
 // newLock is the elector's lock. Its requests go their own way past the guard of all other writes; one of them taking
 // long must not keep the next from being tried before the deadline.
