@@ -68,7 +68,7 @@ func (v *view) settle(member *v1alpha1.GroupMember, pod *corev1.Pod, now seen, s
 		}
 	case v1alpha1.Away:
 		settled.Reason, settled.Since = v.absence(member, pod, now, sight)
-		settled.Message = troubleOf(member, pod, settled.Reason)
+		settled.Message = troubleOf(member, pod, settled)
 	case v1alpha1.Leaving:
 		settled.Reason, settled.Since = v.departure(stored, now)
 	}

@@ -10,13 +10,14 @@ import (
 )
 
 // troubleOf says for people why an absent member's pod does not come: a roll that is stuck on a broken revision shows here.
-// What was said of a pod once stays until it is present: its containers' states alternate, and each change would be a write.
-func troubleOf(member *v1alpha1.GroupMember, pod *corev1.Pod, reason string) string {
+// What was said of a pod stays as long as its absence: its containers' states alternate, and each change would be a write.
+func troubleOf(member *v1alpha1.GroupMember, pod *corev1.Pod, absence v1alpha1.Presence) string {
 	stored := presenceOf(member)
+	same := stored.State == v1alpha1.Away && stored.Since.Equal(&absence.Since) && pod != nil && podUID(member) == pod.UID
 	switch {
-	case reason == v1alpha1.PresenceNodeLost, reason == v1alpha1.PresenceNotReady:
+	case absence.Reason == v1alpha1.PresenceNodeLost, absence.Reason == v1alpha1.PresenceNotReady:
 		return ""
-	case pod == nil, stored.State == v1alpha1.Away && stored.Message != "" && podUID(member) == pod.UID:
+	case pod == nil, same && stored.Message != "":
 		return stored.Message
 	case stopped(pod):
 		return failure(pod)
