@@ -160,13 +160,21 @@ func (s *workloadSource) collect(ctx context.Context, found map[types.UID]*corev
 	return err
 }
 
+// readNodes reads the nodes of the pods, and those that the members' pods were on: how a pod that is gone has ended is
+// judged by its node.
 func (s *workloadSource) readNodes(ctx context.Context, snapshot *presence.Snapshot) error {
-	snapshot.Nodes = map[string]*corev1.Node{}
+	names := map[string]bool{}
 	for _, pod := range snapshot.Pods {
-		name := pod.Spec.NodeName
-		if name == "" || snapshot.Nodes[name] != nil {
-			continue
+		names[pod.Spec.NodeName] = true
+	}
+	for _, member := range snapshot.Members {
+		if ofWorkload(s.key)(member) {
+			names[member.Spec.Host] = true
 		}
+	}
+	delete(names, "")
+	snapshot.Nodes = map[string]*corev1.Node{}
+	for name := range names {
 		node := &corev1.Node{}
 		err := s.cache.Get(ctx, types.NamespacedName{Name: name}, node, shared)
 		if IsNotFound(err) {

@@ -35,9 +35,11 @@ type Snapshot struct {
 	Deployment *appsv1.Deployment
 	// Pods of the workload: those it controls (a Deployment through its ReplicaSets); for a StatefulSet, there or not,
 	// also those named NAME-<ordinal> that no other controller owns, since an orphaned pod loses its owner; and any pod
-	// whose UID is the incarnation of one of Members. Of a pod's spec the node's name and the containers' names are read.
+	// whose UID is the incarnation of one of Members. Of a pod's spec the node's name and the containers' names are read,
+	// init containers included.
 	Pods []*corev1.Pod
-	// Nodes by name. A pod's node that is not in it has no Node object.
+	// Nodes by name: those of Pods, and those that the hosts of Members name, since how a pod that is gone has ended is
+	// judged by its node. One that is not in it has no Node object.
 	Nodes map[string]*corev1.Node
 	// Groups by name: those that the workload's annotation and Members name. One that is not in it does not exist.
 	Groups map[string]*v1alpha1.ConsumerGroup

@@ -53,7 +53,7 @@ func containerTrouble(status *corev1.ContainerStatus) string {
 	if waiting := status.State.Waiting; waiting != nil {
 		switch waiting.Reason {
 		case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "RegistryUnavailable":
-			return fmt.Sprintf("waits for its image %q, which cannot be pulled", status.Image)
+			return "waits for its image, which cannot be pulled"
 		case "CreateContainerConfigError", "CreateContainerError", "RunContainerError":
 			return fmt.Sprintf("cannot be started (%s)", waiting.Reason)
 		}
