@@ -127,7 +127,7 @@ func down(layout cluster.Layout) error {
 		if err != nil {
 			return errors.Join(err, syscall.Kill(state.PID, syscall.SIGKILL))
 		}
-		held.Release()
+		held.Discard()
 	}
 	return cluster.Remove(layout)
 }

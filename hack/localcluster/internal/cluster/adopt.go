@@ -37,7 +37,7 @@ func Adopt(ctx context.Context, layout Layout, kubeconfig string, lookPath func(
 	if !free {
 		return State{}, fmt.Errorf("cluster %s was started here and still runs; end it or choose another name", layout.Name)
 	}
-	defer held.Release()
+	defer held.Discard()
 	return state, errors.Join(layout.clear(), WriteState(layout, state))
 }
 

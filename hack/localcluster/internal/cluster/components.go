@@ -78,6 +78,7 @@ func (p plan) apiServer() process.Spec {
 		"--service-account-signing-key-file="+p.layout.pki("service-accounts.key"),
 		"--audit-policy-file="+p.layout.config("audit-policy.yaml"),
 		"--audit-log-path="+p.layout.Audit(), "--audit-log-format=json",
+		"--audit-log-maxsize=1000000", // never begun anew: its readers go on from where they were
 	)
 }
 

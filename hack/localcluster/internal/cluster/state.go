@@ -96,7 +96,7 @@ func Remove(layout Layout) error {
 	if !free {
 		return fmt.Errorf("cluster %s still has a supervisor", layout.Name)
 	}
-	defer held.Release()
+	defer held.Discard()
 	return errors.Join(os.RemoveAll(layout.Dir), removeIfThere(layout.SupervisorLog()))
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"github.com/rollcall-dev/rollcall/hack/localcluster/internal/lock"
 	"github.com/rollcall-dev/rollcall/hack/localcluster/internal/process"
@@ -26,7 +25,7 @@ func Supervise(ctx context.Context, options Options, parent int, report func(str
 	if !free {
 		return fmt.Errorf("start cluster %s: %w", layout.Name, ErrRunning)
 	}
-	defer held.Release()
+	defer held.Discard()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if err := endWith(ctx, cancel, parent); err != nil {
@@ -79,11 +78,12 @@ func superviseHeld(ctx context.Context, options Options, report func(string), re
 	}
 	c.stop()
 	if ctx.Err() != nil { // asked to end, perhaps in the middle of the start
-		return removeAll(options.Layout.Dir)
+		return removeAll(options.Layout)
 	}
 	state := c.state(Failed)
 	state.Failure = err.Error()
-	return errors.Join(err, WriteState(options.Layout, state))
+	// The logs stay; the data says nothing and is large.
+	return errors.Join(err, WriteState(options.Layout, state), os.RemoveAll(options.Layout.etcd()))
 }
 
 // keep waits until ctx ends, or reports the first program that does.
@@ -96,7 +96,7 @@ func (c *cluster) keep(ctx context.Context) error {
 	}
 }
 
-// removeAll removes a cluster's folder. The state goes first: whoever reads it must not find a cluster half gone.
-func removeAll(dir string) error {
-	return errors.Join(removeIfThere(filepath.Join(dir, "state.json")), os.RemoveAll(dir))
+// removeAll removes a cluster's files. The state goes first: whoever reads it must not find a cluster half gone.
+func removeAll(layout Layout) error {
+	return errors.Join(removeIfThere(layout.State()), os.RemoveAll(layout.Dir), removeIfThere(layout.SupervisorLog()))
 }

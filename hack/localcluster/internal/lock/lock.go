@@ -22,18 +22,33 @@ type Lock struct {
 
 // Try takes the lock on the file at path, which is created if missing. held is false if another holder has it.
 func Try(path string) (lock *Lock, held bool, err error) {
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, false, fmt.Errorf("open the lock file: %w", err)
-	}
-	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		_ = file.Close()
-		if errors.Is(err, unix.EWOULDBLOCK) {
-			return nil, false, nil
+	for {
+		file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+		if err != nil {
+			return nil, false, fmt.Errorf("open the lock file: %w", err)
 		}
-		return nil, false, fmt.Errorf("lock %s: %w", path, err)
+		if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+			_ = file.Close()
+			if errors.Is(err, unix.EWOULDBLOCK) {
+				return nil, false, nil
+			}
+			return nil, false, fmt.Errorf("lock %s: %w", path, err)
+		}
+		if isAt(file, path) {
+			return &Lock{file: file}, true, nil
+		}
+		_ = file.Close() // its last holder removed it between our opening and our locking it
 	}
-	return &Lock{file: file}, true, nil
+}
+
+// isAt tells whether an open file is still the one at path.
+func isAt(file *os.File, path string) bool {
+	opened, err := file.Stat()
+	if err != nil {
+		return false
+	}
+	present, err := os.Stat(path)
+	return err == nil && os.SameFile(opened, present)
 }
 
 // Acquire waits for the lock on the file at path until ctx ends. waiting is called once per attempt that failed.
@@ -69,7 +84,14 @@ func Held(path string) (bool, error) {
 	return !free, nil
 }
 
-// Release gives the lock up. The file stays: removing it would let two processes lock two files of one name.
+// Discard gives the lock up and removes its file. It is removed while it is held, so that nobody holds a lock on a file
+// that others no longer find.
+func (l *Lock) Discard() {
+	_ = os.Remove(l.file.Name())
+	l.Release()
+}
+
+// Release gives the lock up. The file stays.
 func (l *Lock) Release() {
 	_ = l.file.Close()
 }

@@ -3,7 +3,10 @@ package lock_test
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,6 +31,36 @@ func TestOneHolder(t *testing.T) {
 	first.Release()
 	if held, err := lock.Held(path); err != nil || held {
 		t.Errorf("after release: held %t, %v", held, err)
+	}
+}
+
+// Whoever comes while the file is being discarded ends up with a lock on a file that is there.
+func TestDiscardKeepsOneHolder(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	var inside atomic.Int32
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 200 {
+				held, free, err := lock.Try(path)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if !free {
+					continue
+				}
+				if inside.Add(1) > 1 {
+					t.Error("two hold the lock")
+				}
+				inside.Add(-1)
+				held.Discard()
+			}
+		})
+	}
+	all.Wait()
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the file stays: %v", err)
 	}
 }
 
