@@ -1,4 +1,4 @@
-package main_test
+package main
 
 import (
 	"bufio"
@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rollcall-dev/rollcall/hack/localcluster/internal/cluster"
 	"github.com/rollcall-dev/rollcall/hack/localcluster/internal/process"
 	"github.com/rollcall-dev/rollcall/hack/localcluster/internal/programs"
 )
@@ -22,7 +23,7 @@ import (
 // patience bounds every wait; it is far above what anything takes on an idle machine.
 const patience = 2 * time.Minute
 
-// launcher is the program under test, built once.
+// launcher is the program under test, built once. The tests are in its package so that they run again when it changes.
 var launcher string
 
 func TestMain(m *testing.M) {
@@ -49,14 +50,6 @@ func needPrograms(t *testing.T) {
 	if _, err := programs.Find(); err != nil {
 		t.Skipf("the control plane is not built, run `localcluster build`: %v", err)
 	}
-}
-
-// state is what the launcher tells of a cluster.
-type state struct {
-	Name, Phase, Kubeconfig, Dir, Failure string
-	// PID is the supervisor's, Processes are those of the programs.
-	PID       int
-	Processes map[string]int
 }
 
 // run calls the launcher and returns what it prints.
@@ -99,16 +92,16 @@ func apply(t *testing.T, name, manifest string) {
 }
 
 // startForeground runs a command that starts a cluster in the foreground, and returns when that is up.
-func startForeground(t *testing.T, command *exec.Cmd) (state, error) {
+func startForeground(t *testing.T, command *exec.Cmd) (cluster.State, error) {
 	t.Helper()
 	stderr := &bytes.Buffer{}
 	command.Stderr = stderr
 	stdout, err := command.StdoutPipe()
 	if err != nil {
-		return state{}, err
+		return cluster.State{}, err
 	}
 	if err := command.Start(); err != nil {
-		return state{}, err
+		return cluster.State{}, err
 	}
 	t.Cleanup(func() {
 		_ = command.Process.Signal(syscall.SIGTERM)
@@ -117,10 +110,10 @@ func startForeground(t *testing.T, command *exec.Cmd) (state, error) {
 	reader := bufio.NewReader(stdout)
 	line, err := reader.ReadBytes('\n')
 	if err != nil {
-		return state{}, fmt.Errorf("%v said nothing: %w: %s", command.Args, err, stderr)
+		return cluster.State{}, fmt.Errorf("%v said nothing: %w: %s", command.Args, err, stderr)
 	}
 	go func() { _, _ = io.Copy(io.Discard, reader) }()
-	var up state
+	var up cluster.State
 	return up, json.Unmarshal(line, &up)
 }
 

@@ -1,4 +1,4 @@
-package main_test
+package main
 
 import (
 	"encoding/json"
@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/rollcall-dev/rollcall/hack/localcluster/internal/cluster"
 	"github.com/rollcall-dev/rollcall/hack/localcluster/internal/programs"
 )
 
@@ -37,7 +38,7 @@ func TestTwoClustersAndSuddenDeath(t *testing.T) {
 	// The second one watches the shell that started it.
 	script := fmt.Sprintf(`"%s" up --foreground --json --name second --nodes 2 --parent-pid $$ & wait`, launcher)
 	second := exec.Command("sh", "-c", script)
-	var states [2]state
+	var states [2]cluster.State
 	var starting sync.WaitGroup
 	for i, command := range []*exec.Cmd{first, second} {
 		starting.Go(func() {
@@ -101,7 +102,7 @@ func TestBackground(t *testing.T) {
 	if _, err := run(t, "exec", "--name", "mine", "true"); err == nil || !strings.Contains(err.Error(), "localcluster up --name mine") {
 		t.Errorf("without a cluster it is said how to get one: %v", err)
 	}
-	var up state
+	var up cluster.State
 	if err := json.Unmarshal([]byte(mustRun(t, "up", "--json", "--name", "mine", "--nodes", "2")), &up); err != nil {
 		t.Fatal(err)
 	}
