@@ -55,7 +55,7 @@ func TestAnAbsenceKeepsItsReasonAndInstant(t *testing.T) {
 		}, "Present Ready 1m1s"},
 		{"being replaced, the next pod's node is lost: a session is shorter", []func(*world){
 			func(w *world) { w.create("web-1") },
-			func(w *world) { w.pod("web-1", on("n2")); delete(w.s.Nodes, "n2") },
+			func(w *world) { w.pod("web-1", on("n2")); w.node("n2", corev1.ConditionUnknown) },
 		}, "Away NodeLost 1m1s"},
 		{"not ready, then its node is lost: the first session ends earlier", []func(*world){
 			func(w *world) { w.pod("web-1", w.notReady) },

@@ -94,7 +94,7 @@ func (w *world) set(change func(*appsv1.StatefulSet)) {
 func (w *world) advance(d time.Duration) { w.s.Now = w.s.Now.Add(d) }
 
 // create makes a new pod object, Pending on no node, in place of the one of that name.
-func (w *world) create(name string) *corev1.Pod {
+func (w *world) create(name string) {
 	w.remove(name)
 	w.created++
 	pod := &corev1.Pod{
@@ -109,7 +109,6 @@ func (w *world) create(name string) *corev1.Pod {
 		pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(w.s.StatefulSet, appsv1.SchemeGroupVersion.WithKind("StatefulSet"))}
 	}
 	w.s.Pods = append(w.s.Pods, pod)
-	return pod
 }
 
 func (w *world) remove(name string) {
@@ -190,6 +189,7 @@ func (w *world) terminating(p *corev1.Pod) {
 }
 
 func failed(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }
+
 func (w *world) member(name string) *v1alpha1.GroupMember {
 	for _, member := range w.s.Members {
 		if member.Spec.MemberName == name || member.Name == name {

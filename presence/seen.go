@@ -67,10 +67,11 @@ func (v *view) ended(member *v1alpha1.GroupMember) string {
 	return v1alpha1.PresenceGone
 }
 
-// notStarted says that a pod's containers have not all run yet, and that none has failed at it.
+// notStarted says that a pod's containers have not all run yet, and that none has failed at it. A pod that is Ready has
+// started, whatever else is known of it.
 func notStarted(pod *corev1.Pod) bool {
 	all := containersOf(pod)
-	return !all.haveRun && !all.restarted
+	return !all.haveRun && !all.restarted && !ready(pod)
 }
 
 // standing judges a pod that has started by its readiness and its containers. A pod that has never been Ready since its
