@@ -6,7 +6,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -136,13 +135,5 @@ func (w *World) SetFlags(change func(*Flags)) {
 // PublishRuns says whether the publish reconciler runs.
 func (w *World) PublishRuns(runs bool) { w.publishOff = !runs }
 
-// PodUID is the UID of the newest pod of that name; empty when there never was one.
-func (w *World) PodUID(name string) types.UID {
-	if known := w.pods[name]; known != nil {
-		return known.uid
-	}
-	return ""
-}
-
-// Pods that were ever created, by name.
-func (w *World) Pods() []*corev1.Pod { return List[*corev1.Pod](w.Store) }
+// IsDark says that the API server cannot be reached.
+func (w *World) IsDark() bool { return w.isDark() }

@@ -72,20 +72,21 @@ func (g *groupSource) ReadLive(_ context.Context, snapshot *coordinator.Snapshot
 		snapshot.Plans = m.world.plans.parse(ownPlans(snapshot.Group, plansOf(store.Now(), g.group)))
 		snapshot.Live.Plans = true
 	}
+	snapshot.Members = slices.Clone(snapshot.Members)
 	for name := range need.Members {
-		if err := g.readMember(snapshot, name); err != nil {
-			return err
-		}
+		g.readMember(snapshot, name)
 	}
 	return nil
 }
 
-// readMember reads a member and its Lease, or lets its pod be looked at again first.
-func (g *groupSource) readMember(snapshot *coordinator.Snapshot, name string) error {
+// readMember reads a member, and its Lease or its pod.
+func (g *groupSource) readMember(snapshot *coordinator.Snapshot, name string) {
 	m := g.manager
 	member := Get[*v1alpha1.GroupMember](m.world.Store, name)
 	at := slices.IndexFunc(snapshot.Members, func(known *v1alpha1.GroupMember) bool { return known.Name == name })
 	switch {
+	case member != nil && at >= 0 && member.Spec.Workload != nil:
+		snapshot.Members[at] = m.present(member)
 	case member != nil && at >= 0:
 		snapshot.Members[at] = member
 	case at >= 0:
@@ -98,10 +99,6 @@ func (g *groupSource) readMember(snapshot *coordinator.Snapshot, name string) er
 		snapshot.Live.Members = map[string]bool{}
 	}
 	snapshot.Live.Members[name] = true
-	if member == nil || member.Spec.Workload == nil {
-		return nil
-	}
-	return m.presenceStands(member)
 }
 
 func objectOrNil(group *v1alpha1.ConsumerGroup) Object {
@@ -248,7 +245,14 @@ func (w *World) dueIfRenewed(group string) time.Time {
 		return time.Time{}
 	}
 	snapshot.LastSeen = w.renewedForEver(snapshot.LastSeen)
-	due := coordinator.Decide(snapshot).WakeAt
+	decision := coordinator.Decide(snapshot)
+	for range wholePlans {
+		if !decision.Need.Empty() {
+			_ = source.ReadLive(context.Background(), &snapshot, decision.Need) // It cannot fail here.
+			decision = coordinator.Decide(snapshot)
+		}
+	}
+	due := decision.WakeAt
 	if due.After(w.Now().Add(never / 2)) {
 		return time.Time{}
 	}

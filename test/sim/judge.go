@@ -2,8 +2,6 @@ package sim
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -100,9 +98,8 @@ func (w *World) refereeView(group string) referee.View {
 			view.Processes = append(view.Processes, worker(process.Handle+"/"+process.incarnation, process.groupUID, process.Working()))
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(w.pods)) {
-		pod := w.pods[name]
-		view.Processes = append(view.Processes, worker(name+"/"+string(pod.uid), pod.groups[group], pod.works[group]))
+	for _, pod := range w.Pods() {
+		view.Processes = append(view.Processes, worker(pod.Name+"/"+string(pod.UID), pod.groups[group], pod.works[group]))
 	}
 	return view
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -13,6 +14,7 @@ import (
 	"github.com/rollcall-dev/rollcall/controllers"
 	"github.com/rollcall-dev/rollcall/coordinator"
 	"github.com/rollcall-dev/rollcall/presence"
+	"github.com/rollcall-dev/rollcall/publish"
 )
 
 const (
@@ -31,18 +33,18 @@ var (
 
 // Manager is one start of the operator's process: three reconcilers that share one memory.
 type Manager struct {
-	world     *World
-	alive     bool
-	term      *controllers.Term
-	memory    *controllers.Memory
-	executors map[Writer]*controllers.Executor
-	driver    controllers.Driver
-	sessions  sessions
+	world          *World
+	alive          bool
+	term           *controllers.Term
+	memory         *controllers.Memory
+	executors      map[Writer]*controllers.Executor
+	driver         controllers.Driver
+	workloadDriver controllers.WorkloadDriver
+	publishDriver  controllers.PublishDriver
+	sessions       sessions
 	// leases is the version up to which Leases have been looked at.
-	leases   int64
-	sights   map[string]presence.Sights
-	standing map[string]bool
-	queue    map[item]*schedule
+	leases int64
+	queue  map[item]*schedule
 }
 
 // item is what one reconcile is about: a group, a workload or a pod.
@@ -66,7 +68,7 @@ func (w *World) startManager() {
 		world: w, alive: true,
 		term:     controllers.NewTerm(fmt.Sprintf("term-%d", w.terms)),
 		memory:   controllers.NewMemory(&w.clock),
-		sessions: sessions{}, sights: map[string]presence.Sights{}, standing: map[string]bool{}, queue: map[item]*schedule{},
+		sessions: sessions{}, queue: map[item]*schedule{},
 		leases: -1,
 	}
 	m.executors = map[Writer]*controllers.Executor{}
@@ -76,6 +78,8 @@ func (w *World) startManager() {
 		}
 	}
 	m.driver = controllers.Driver{Executor: m.executors[Coordinator], Decide: coordinator.Decide}
+	m.workloadDriver = controllers.WorkloadDriver{Executor: m.executors[Workload], Decide: presence.Decide}
+	m.publishDriver = controllers.PublishDriver{Executor: m.executors[Publish], Decide: publish.Decide}
 	w.manager = m
 }
 
@@ -182,9 +186,12 @@ func (m *Manager) run(next item) (time.Time, error) {
 	ctx := context.Background()
 	switch next.who {
 	case Workload:
-		return m.runWorkload(ctx, next.name)
+		kind, name, _ := strings.Cut(next.name, "/")
+		source := &workloadSource{manager: m, workload: presence.Workload{Kind: kind, Name: name}}
+		return m.workloadDriver.Drive(ctx, workloadKey(source.workload), source)
 	case Publish:
-		return m.runPublish(ctx, next.name)
+		pod := types.NamespacedName{Namespace: Namespace, Name: m.world.podNamed(next.name)}
+		return m.publishDriver.Drive(ctx, pod, &publishSource{manager: m, uid: next.name})
 	}
 	group := types.NamespacedName{Namespace: Namespace, Name: next.name}
 	return m.driver.Drive(ctx, group, &groupSource{manager: m, group: next.name})

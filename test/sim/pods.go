@@ -48,7 +48,7 @@ func (w *World) PodCreated(name, node string) error {
 	if err != nil {
 		return err
 	}
-	w.pods[name] = &podWorld{world: w, name: name, uid: created.GetUID()}
+	w.pods[name] = &Pod{world: w, Name: name, UID: created.GetUID()}
 	return nil
 }
 

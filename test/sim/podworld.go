@@ -14,12 +14,14 @@ import (
 	"github.com/rollcall-dev/rollcall/test/referee"
 )
 
-// podWorld is what runs in one pod: a reader of the pod's annotations, or an agent that reads the member itself and
+// Pod is what runs in the newest pod of a name: a reader of the pod's annotations, or an agent that reads the member itself and
 // acknowledges for it. It knows what it last read; nothing reaches a pod on a lost node.
-type podWorld struct {
+type Pod struct {
+	// Name of the pod, and UID of the newest one.
+	Name string
+	UID  types.UID
+
 	world *World
-	name  string
-	uid   types.UID
 	// works by group, and the UID of that group.
 	works  map[string]map[referee.Copy]int64
 	groups map[string]types.UID
@@ -27,19 +29,31 @@ type podWorld struct {
 	running bool
 }
 
+// Pods of which there ever was one, by name.
+func (w *World) Pods() []*Pod {
+	var pods []*Pod
+	for _, name := range slices.Sorted(maps.Keys(w.pods)) {
+		pods = append(pods, w.pods[name])
+	}
+	return pods
+}
+
+// Working is what it works on now, by group, with the tokens that it shows to stores.
+func (p *Pod) Working() map[string]map[referee.Copy]int64 { return p.works }
+
 // podsReact lets what runs in pods read and do what follows.
 func (w *World) podsReact() bool {
 	acted := false
-	for _, name := range slices.Sorted(maps.Keys(w.pods)) {
-		acted = w.pods[name].react() || acted
+	for _, pod := range w.Pods() {
+		acted = pod.react() || acted
 	}
 	return acted
 }
 
 // react says whether what it works on has changed, or something was acknowledged.
-func (p *podWorld) react() bool {
-	pod := Get[*corev1.Pod](p.world.Store, p.name)
-	if pod == nil || pod.UID != p.uid {
+func (p *Pod) react() bool {
+	pod := Get[*corev1.Pod](p.world.Store, p.Name)
+	if pod == nil || pod.UID != p.UID {
 		return p.stop()
 	}
 	p.running = containersRun(pod)
@@ -62,12 +76,12 @@ func (p *podWorld) react() bool {
 	changed := !maps.EqualFunc(works, p.works, maps.Equal)
 	p.works, p.groups = works, groups
 	if changed {
-		p.world.judgeStep("pod " + p.name + " reads")
+		p.world.judgeStep("pod " + p.Name + " reads")
 	}
 	return changed || acknowledged
 }
 
-func (p *podWorld) stop() bool {
+func (p *Pod) stop() bool {
 	had := len(p.works) > 0
 	p.works, p.running = nil, false
 	return had
@@ -80,23 +94,23 @@ func containersRun(pod *corev1.Pod) bool {
 }
 
 // members are those whose incarnation the pod is.
-func (p *podWorld) members() []*v1alpha1.GroupMember {
+func (p *Pod) members() []*v1alpha1.GroupMember {
 	return slices.DeleteFunc(List[*v1alpha1.GroupMember](p.world.Store), func(member *v1alpha1.GroupMember) bool {
-		return member.Spec.Workload == nil || member.Spec.Incarnation != string(p.uid)
+		return member.Spec.Workload == nil || member.Spec.Incarnation != string(p.UID)
 	})
 }
 
 // readOf is what the pod reads that it may work on for a group.
-func (p *podWorld) readOf(pod *corev1.Pod, member *v1alpha1.GroupMember) map[referee.Copy]int64 {
+func (p *Pod) readOf(pod *corev1.Pod, member *v1alpha1.GroupMember) map[referee.Copy]int64 {
 	if hasAgent(pod) {
-		if !strings.HasSuffix(member.Status.MemberID, string(p.uid)) || member.Status.Assignment == nil {
+		if !strings.HasSuffix(member.Status.MemberID, string(p.UID)) || member.Status.Assignment == nil {
 			return nil
 		}
 		return workOn(referee.Held(member.Status.Assignment.TopicPartitions))
 	}
 	var document v1alpha1.AssignmentDocument
 	text := pod.Annotations[v1alpha1.AssignmentAnnotationPrefix+member.Spec.Group]
-	if json.Unmarshal([]byte(text), &document) != nil || !strings.HasSuffix(document.MemberID, string(p.uid)) {
+	if json.Unmarshal([]byte(text), &document) != nil || !strings.HasSuffix(document.MemberID, string(p.UID)) {
 		return nil
 	}
 	works := map[referee.Copy]int64{}
@@ -125,12 +139,12 @@ func hasAgent(pod *corev1.Pod) bool {
 }
 
 // acknowledge is what an agent does as soon as it reads of a revocation.
-func (p *podWorld) acknowledge(pod *corev1.Pod, member *v1alpha1.GroupMember) bool {
+func (p *Pod) acknowledge(pod *corev1.Pod, member *v1alpha1.GroupMember) bool {
 	if !hasAgent(pod) || member.Spec.Acknowledgement != v1alpha1.AcknowledgeExplicit {
 		return false
 	}
 	memberID := member.Status.MemberID
-	if !strings.HasSuffix(memberID, string(p.uid)) || !unacknowledged(member, memberID) {
+	if !strings.HasSuffix(memberID, string(p.UID)) || !unacknowledged(member, memberID) {
 		return false
 	}
 	p.works[member.Spec.Group] = p.readOf(pod, member)

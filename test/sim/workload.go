@@ -37,6 +37,15 @@ func (w *World) SetWorkload(name, group string, change WorkloadChange) error {
 	return err
 }
 
+// AnnotateWorkload changes an existing workload.
+func (w *World) AnnotateWorkload(name string, change WorkloadChange) error {
+	existing := w.workload(name)
+	if existing == nil {
+		return fmt.Errorf("there is no workload %s", name)
+	}
+	return w.changeWorkload(existing, change)
+}
+
 func (w *World) changeWorkload(existing Object, change WorkloadChange) error {
 	if change.Kind != "" && change.Kind != kindOf(existing) {
 		return fmt.Errorf("workload %s is a %s", existing.GetName(), kindOf(existing))

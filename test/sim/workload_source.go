@@ -2,14 +2,14 @@ package sim
 
 import (
 	"context"
-	"fmt"
+	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/rollcall-dev/rollcall/api/v1alpha1"
 	"github.com/rollcall-dev/rollcall/controllers"
@@ -17,78 +17,80 @@ import (
 	"github.com/rollcall-dev/rollcall/presence"
 )
 
-// maxDecisions bounds the decisions of one reconcile of a workload or a pod.
-const maxDecisions = 50
-
-// runWorkload lets presence decide about one workload ("StatefulSet/web") until it wants nothing more.
-func (m *Manager) runWorkload(ctx context.Context, name string) (time.Time, error) {
-	kind, object, _ := strings.Cut(name, "/")
-	workload := presence.Workload{Kind: kind, Name: object}
-	err := m.executors[Workload].Settle(ctx, func(object Object) bool {
-		member, isMember := object.(*v1alpha1.GroupMember)
-		return isMember && belongsTo(member, workload)
-	}, 0)
-	if err != nil {
-		return time.Time{}, err
-	}
-	for range maxDecisions {
-		decision := m.decideWorkload(name, m.view())
-		m.sights[name] = decision.Sights
-		m.tellPresence(decision.Events)
-		writes := presenceWrites(decision)
-		if len(writes) == 0 {
-			return decision.WakeAt, nil
-		}
-		if _, err := m.executors[Workload].Run(ctx, []coordinator.Batch{{Phase: coordinator.PhaseFacts, Writes: writes}}); err != nil {
-			return time.Time{}, err
-		}
-	}
-	return time.Time{}, fmt.Errorf("workload %s: %w", name, controllers.ErrNotSettled)
+// workloadSource is one workload as a manager's cache shows it, overlaid with the manager's own writes.
+type workloadSource struct {
+	manager  *Manager
+	workload presence.Workload
 }
 
-// decideWorkload decides from a view; what is needed live is read past it.
-func (m *Manager) decideWorkload(name string, view View) presence.Decision {
-	snapshot := m.workloadSnapshot(name, view)
-	for {
-		decision := presence.Decide(snapshot)
-		if decision.Need.Empty() {
-			return decision
-		}
-		snapshot = m.workloadSnapshot(name, m.world.Store.Now())
-		snapshot.Live = decision.Need
-	}
+var _ controllers.WorkloadSource = (*workloadSource)(nil)
+
+// Snapshot is the newest that the manager knows.
+func (s *workloadSource) Snapshot(context.Context) (presence.Snapshot, error) {
+	return s.snapshot(s.manager.view()), nil
 }
 
-func (m *Manager) workloadSnapshot(name string, view View) presence.Snapshot {
-	kind, object, _ := strings.Cut(name, "/")
+// ReadLive reads the workload and groups past the cache. It does not fail while the process lives.
+func (s *workloadSource) ReadLive(_ context.Context, snapshot *presence.Snapshot, need presence.Live) error {
+	store := s.manager.world.Store
+	if need.Workload {
+		s.readWorkload(snapshot, store.Now())
+		snapshot.Live.Workload = true
+	}
+	read := map[string]bool{}
+	maps.Copy(read, snapshot.Live.Groups)
+	for name := range need.Groups {
+		delete(snapshot.Groups, name)
+		if group := Get[*v1alpha1.ConsumerGroup](store, name); group != nil {
+			snapshot.Groups[name] = group
+		}
+		read[name] = true
+	}
+	snapshot.Live.Groups = read
+	return nil
+}
+
+func (s *workloadSource) snapshot(view View) presence.Snapshot {
+	m := s.manager
+	flags := m.world.flags
 	snapshot := presence.Snapshot{
 		Namespace: Namespace,
-		Workload:  presence.Workload{Kind: kind, Name: object},
+		Workload:  s.workload,
 		Nodes:     map[string]*corev1.Node{},
 		Groups:    map[string]*v1alpha1.ConsumerGroup{},
-		Sights:    m.sights[name],
 		Config: presence.Config{
-			NoStaticMembership: m.world.flags.NoStaticMembership,
-			SessionMin:         m.world.flags.SessionMin, SessionMax: m.world.flags.SessionMax,
+			NoStaticMembership: flags.NoStaticMembership, SessionMin: flags.SessionMin, SessionMax: flags.SessionMax,
 		},
 		Now: m.world.Now(),
 	}
-	var workload metav1.Object
-	if set := GetFrom[*appsv1.StatefulSet](view, object); kind == KindStatefulSet && set != nil {
-		snapshot.StatefulSet, workload = set, set
-	}
-	if deployment := GetFrom[*appsv1.Deployment](view, object); kind == KindDeployment && deployment != nil {
-		snapshot.Deployment, workload = deployment, deployment
-	}
+	workload := s.readWorkload(&snapshot, view)
 	for _, node := range ListFrom[*corev1.Node](view) {
 		snapshot.Nodes[node.Name] = node
 	}
-	snapshot.Members = m.membersAround(view, snapshot.Workload, workload)
-	snapshot.Pods = podsAround(view, snapshot.Workload, snapshot.Members)
+	snapshot.Members = m.membersAround(view, s.workload, workload)
+	snapshot.Pods = podsAround(view, s.workload, snapshot.Members)
 	for _, group := range ListFrom[*v1alpha1.ConsumerGroup](view) {
 		snapshot.Groups[group.Name] = group
 	}
 	return snapshot
+}
+
+// readWorkload puts the workload itself into the snapshot; nil when it is not there.
+func (s *workloadSource) readWorkload(snapshot *presence.Snapshot, view View) metav1.Object {
+	snapshot.StatefulSet, snapshot.Deployment = nil, nil
+	switch s.workload.Kind {
+	case KindStatefulSet:
+		if set := GetFrom[*appsv1.StatefulSet](view, s.workload.Name); set != nil {
+			snapshot.StatefulSet = set
+			return set
+		}
+	case KindDeployment:
+		if deployment := GetFrom[*appsv1.Deployment](view, s.workload.Name); deployment != nil {
+			snapshot.Deployment = deployment
+			return deployment
+		}
+	}
+	return nil
 }
 
 // membersAround are those of the workload, and those of the groups that its annotation names.
@@ -166,54 +168,30 @@ func (m *Manager) workloads() []string {
 	return slices.Compact(found)
 }
 
-// presenceWrites are the writes that presence wants.
-func presenceWrites(decision presence.Decision) []coordinator.Write {
-	var writes []coordinator.Write
-	for _, member := range decision.Creates {
-		writes = append(writes, coordinator.Write{Verb: coordinator.Create, New: member})
-	}
-	for _, update := range decision.Updates {
-		writes = append(writes, coordinator.Write{Verb: coordinator.Update, Old: update.Old, New: update.New})
-	}
-	for _, member := range decision.Deletes {
-		writes = append(writes, coordinator.Write{Verb: coordinator.Delete, Old: member})
-	}
-	return writes
-}
-
-// presenceStands looks at a member's workload past the cache. Where what is seen there differs from the member's presence,
-// that is to be written before anything is decided about the member.
-func (m *Manager) presenceStands(member *v1alpha1.GroupMember) error {
-	name := member.Spec.Workload.Kind + "/" + member.Spec.Workload.Name
-	decision := m.decideWorkload(name, m.world.Store.Now())
-	for _, update := range decision.Updates {
-		if update.Old.Name == member.Name {
-			m.schedule(item{Workload, name}).seen = -1
-			if _, err := m.executors[Workload].Run(context.Background(), []coordinator.Batch{{
-				Phase: coordinator.PhaseFacts, Writes: []coordinator.Write{{Verb: coordinator.Update, Old: update.Old, New: update.New}},
-			}}); err != nil {
-				return err
-			}
-			return conflict(keyOf(member), "its pod has changed")
+// present is the member with the presence that its pod has now, past the cache, where that is Present: nobody is declared
+// dead from a stale word.
+func (m *Manager) present(member *v1alpha1.GroupMember) *v1alpha1.GroupMember {
+	source := &workloadSource{manager: m, workload: presence.Workload{
+		Kind: member.Spec.Workload.Kind, Name: member.Spec.Workload.Name,
+	}}
+	snapshot := source.snapshot(m.world.Store.Now())
+	snapshot.Sights = m.workloadDriver.SightsOf(workloadKey(source.workload))
+	snapshot.Live.Workload = true
+	snapshot.Live.Groups = map[string]bool{member.Spec.Group: true}
+	for _, update := range presence.Decide(snapshot).Updates {
+		shown := update.New.Spec.Presence
+		if update.New.Name == member.Name && shown != nil && shown.State == v1alpha1.Present {
+			back := member.DeepCopy()
+			back.Spec.Presence = shown
+			return back
 		}
 	}
-	return nil
+	return member
 }
 
-// tellPresence sends the events of presence that did not stand before.
-func (m *Manager) tellPresence(events []presence.Event) {
-	for _, event := range events {
-		m.tell(event.Key, coordinator.Event{
-			About: event.About, Warning: event.Warning, Reason: event.Reason, Message: event.Message,
-		})
-	}
-}
-
-// tell sends an event once for as long as its cause stands.
-func (m *Manager) tell(key string, event coordinator.Event) {
-	if !m.standing[key] {
-		m.standing[key] = true
-		m.world.noteEvent(event)
+func workloadKey(workload presence.Workload) controllers.WorkloadKey {
+	return controllers.WorkloadKey{
+		Kind: workload.Kind, NamespacedName: types.NamespacedName{Namespace: Namespace, Name: workload.Name},
 	}
 }
 

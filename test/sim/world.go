@@ -36,7 +36,7 @@ type World struct {
 	publishOff bool
 
 	processes []*Process
-	pods      map[string]*podWorld
+	pods      map[string]*Pod
 	nodes     map[string]string
 	events    []Event
 	referees  map[string]*referee.Referee
@@ -72,7 +72,7 @@ func NewWorld() *World {
 	w := &World{
 		clock:    virtualClock{now: Start},
 		flags:    Flags{SessionMin: 6 * time.Second, SessionMax: 30 * time.Minute},
-		pods:     map[string]*podWorld{},
+		pods:     map[string]*Pod{},
 		nodes:    map[string]string{},
 		referees: map[string]*referee.Referee{},
 		plans:    planCache{},
