@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/rollcall-dev/rollcall/api/v1alpha1"
 )
@@ -142,23 +143,29 @@ func (v *view) waitsForSession(r *round) bool {
 	return false
 }
 
-// checkpoint: the counts are written now.
+// checkpoint: the counts are written now. A Stable group is counted again when it has got what it lacked.
 func (v *view) checkpoint(st *v1alpha1.ConsumerGroupStatus, waiting bool) bool {
 	full := v.condition(v1alpha1.GroupFullyAssigned)
 	wasWaiting := full != nil && full.Reason == v1alpha1.ReasonWaitingForSession
-	return full == nil || waiting != wasWaiting || st.State != v.status.State || st.Generation != v.status.Generation
+	return full == nil || waiting != wasWaiting || st.State != v.status.State || st.Generation != v.status.Generation ||
+		st.State == v1alpha1.GroupStable && full.Status != metav1.ConditionTrue && v.countAssigned() > st.AssignedPartitions
 }
 
 func (v *view) countAll(st *v1alpha1.ConsumerGroupStatus, r *round) {
 	st.Members = int32(len(r.staying))
 	st.Partitions = v.copiesWanted()
-	st.AssignedPartitions = 0
+	st.AssignedPartitions = v.countAssigned()
+	st.PartitionSummary = fmt.Sprintf("%d/%d", st.AssignedPartitions, st.Partitions)
+}
+
+func (v *view) countAssigned() int32 {
+	var n int32
 	for _, m := range v.members {
 		if m.named {
-			st.AssignedPartitions += v.countExisting(m)
+			n += v.countExisting(m)
 		}
 	}
-	st.PartitionSummary = fmt.Sprintf("%d/%d", st.AssignedPartitions, st.Partitions)
+	return n
 }
 
 // countExisting counts the assigned copies that the group's topics still have.
