@@ -1,0 +1,86 @@
+package e2e_test
+
+import (
+	"fmt"
+	"maps"
+	"testing"
+	"time"
+
+	"github.com/rollcall-dev/rollcall/test/cluster/audit"
+)
+
+// writesPerRolledPod is what a roll may cost: the member's side with the new pod, its take-over, the pod's document, and
+// the member Present again.
+const writesPerRolledPod = 4
+
+// A rolling restart changes nothing but who bears the name: same generation, same owners, hardly a write.
+func TestRoll(t *testing.T) {
+	t.Parallel()
+	s := newSandbox(t)
+	s.create(newGroup(groupName, 24), newSet(setName, groupName, 6))
+	s.awaitSettled(groupName, 6)
+	s.quiet(3 * time.Second)
+	if generation := s.group(groupName).Status.Generation; generation != 1 {
+		t.Errorf("six pods that start together join in one generation, not %d", generation)
+	}
+	before, owners, tokens, mark := s.group(groupName), s.owners(groupName), s.tokens(groupName), s.mark()
+
+	s.roll(setName)
+	s.awaitRolled(groupName, setName)
+	s.quiet(3 * time.Second)
+
+	after := s.group(groupName)
+	if after.Status.Generation != before.Status.Generation {
+		t.Errorf("the roll took the group from generation %d to %d: %s", before.Status.Generation, after.Status.Generation, after.Status.LastRebalance.Reason)
+	}
+	if now := s.owners(groupName); !maps.Equal(owners, now) {
+		t.Errorf("the roll moved %d of %d partitions", moved(owners, now), len(owners))
+	}
+	for c, token := range s.tokens(groupName) {
+		if token <= tokens[c] {
+			t.Errorf("the token of %s was %d and is %d: the pod before it is not fenced", c, tokens[c], token)
+		}
+	}
+	if after.ResourceVersion != before.ResourceVersion {
+		t.Errorf("the group was written during the roll")
+	}
+	checkRollWrites(t, s.ourWrites(mark), 6)
+	s.judge(groupName)
+}
+
+func checkRollWrites(t *testing.T, writes audit.Writes, replicas int) {
+	t.Helper()
+	all := 0
+	for ordinal := range replicas {
+		of := aboutPod(writes, groupName, fmt.Sprintf("%s-%d", setName, ordinal))
+		if len(of) == 0 || len(of) > writesPerRolledPod {
+			t.Errorf("rolling pod %d cost %d writes, allowed are %d:\n%s", ordinal, len(of), writesPerRolledPod, of)
+		}
+		all += len(of)
+	}
+	if len(writes) != all {
+		t.Errorf("the roll wrote to other objects than members and their pods:\n%s", writes)
+	}
+}
+
+// roll restarts a StatefulSet's pods one after another, as a user does, and waits until all are new.
+func (s *sandbox) roll(set string) {
+	s.t.Helper()
+	s.kubectl("rollout", "restart", "statefulset/"+set)
+	s.kubectl("rollout", "status", "statefulset/"+set, "--timeout="+patience.String())
+}
+
+// awaitRolled waits until every pod of the set is its member's incarnation, known to the coordinator, and told.
+func (s *sandbox) awaitRolled(group, set string) {
+	s.t.Helper()
+	s.await("every member is of its new pod", func() bool {
+		for _, pod := range s.pods(set) {
+			member := s.member(group, pod.Name)
+			if member.Spec.Incarnation != string(pod.UID) || member.Status.MemberID != pod.Name+"-"+string(pod.UID) {
+				return false
+			}
+		}
+		return true
+	})
+	s.awaitSettled(group, len(s.pods(set)))
+}
