@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -12,6 +13,8 @@ import (
 	"github.com/go-logr/logr/funcr"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
@@ -57,11 +60,11 @@ func (l *writeLog) quietFor(d time.Duration) error {
 }
 
 // startManager runs a manager with the rights that config/rbac gives it, until the test ends.
-func startManager(t *testing.T, change ...func(*Options)) *writeLog {
+func startManager(t *testing.T, change ...func(*Options)) *runningManager {
 	t.Helper()
-	log, told := &writeLog{}, &managerLog{}
+	running := &runningManager{}
 	config := rest.CopyConfig(managerConfig(t))
-	config.Wrap(log.wrap)
+	config.Wrap(running.wrap)
 	options := DefaultOptions()
 	options.LeaderElectNamespace = "rollcall-system"
 	options.MetricsAddress, options.ProbeAddress = "0", "0"
@@ -70,7 +73,7 @@ func startManager(t *testing.T, change ...func(*Options)) *writeLog {
 		c(&options)
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	mgr, err := NewManager(ctx, config, options, funcr.New(told.add, funcr.Options{}))
+	mgr, err := NewManager(ctx, config, options, funcr.New(running.log.add, funcr.Options{}))
 	if err != nil {
 		stop()
 		t.Fatal(err)
@@ -83,10 +86,27 @@ func startManager(t *testing.T, change ...func(*Options)) *writeLog {
 			t.Errorf("the manager ended with %v", err)
 		}
 		if t.Failed() {
-			t.Log("the manager's log:\n" + told.String())
+			t.Log("the manager's log:\n" + running.log.String())
 		}
 	})
-	return log
+	return running
+}
+
+// runningManager is a manager in this process, what it has sent and what it has logged.
+type runningManager struct {
+	writeLog
+	log managerLog
+}
+
+// leads waits until the manager leads and has loaded everything.
+func (r *runningManager) leads(t *testing.T) {
+	t.Helper()
+	eventually(t, "the manager leads", func() error {
+		if !strings.Contains(r.log.String(), "Initialized") {
+			return errors.New("not initialized")
+		}
+		return nil
+	})
 }
 
 // managerLog keeps what a manager logs, also after the test has ended.
@@ -286,4 +306,89 @@ func none(ctx context.Context, c client.Client, namespace string, list client.Ob
 		return fmt.Errorf("%d are left, the first is %s with finalizers %v", len(left), left[0].GetName(), left[0].GetFinalizers())
 	}
 	return nil
+}
+
+func TestANewManagerFindsEverythingDone(t *testing.T) {
+	c, namespace := onCluster(t)
+	group, set := testConsumerGroup(namespace, "g", 12), testStatefulSet(namespace, "g", 3)
+	mustCreate(t, c, group, set)
+	t.Run("first", func(t *testing.T) {
+		log := startManager(t)
+		groupIs(t, c, client.ObjectKeyFromObject(group), 3, 12)
+		eventually(t, "silence", func() error { return log.quietFor(2 * time.Second) })
+	})
+	log := startManager(t)
+	log.leads(t)
+	touchEverything(t, c, namespace)
+	eventually(t, "silence", func() error { return log.quietFor(2 * time.Second) })
+	if sent := log.all(); len(sent) != 0 {
+		t.Errorf("a new manager wrote %v", sent)
+	}
+}
+
+func TestANamespaceWithEverythingEnds(t *testing.T) {
+	c, namespace := onCluster(t)
+	startManager(t)
+	group, set := testConsumerGroup(namespace, "g", 12), testStatefulSet(namespace, "g", 3)
+	mustCreate(t, c, group, set)
+	groupIs(t, c, client.ObjectKeyFromObject(group), 3, 12)
+	if err := c.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the namespace ends", func() error {
+		return gone(t.Context(), c, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
+	})
+}
+
+// A member whose group went without it, while nobody was there to see, is let go.
+func TestLeftoversOfAGroupAreLetGo(t *testing.T) {
+	c, namespace := onCluster(t)
+	member := clusterMember(namespace)
+	member.Finalizers = []string{v1alpha1.HandoverFinalizer}
+	mustCreate(t, c, member)
+	startManager(t)
+	if err := c.Delete(t.Context(), member); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the member ends", func() error { return gone(t.Context(), c, member) })
+}
+
+// What a person got wrong is said where that person looks.
+func TestTroubleIsTold(t *testing.T) {
+	c, namespace := onCluster(t)
+	startManager(t)
+	short := testConsumerGroup(namespace, "short", 4)
+	short.Spec.SessionTimeout = lasting(100 * time.Millisecond)
+	lost := testStatefulSet(namespace, "nowhere", 1)
+	static := &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "d", Annotations: map[string]string{
+			v1alpha1.GroupAnnotation: "short", v1alpha1.MembershipAnnotation: v1alpha1.MembershipStatic,
+		}},
+		Spec: appsv1.DeploymentSpec{Selector: lost.Spec.Selector, Template: lost.Spec.Template},
+	}
+	mustCreate(t, c, short, lost, static)
+	eventually(t, "the group's condition", func() error {
+		if err := c.Get(t.Context(), client.ObjectKeyFromObject(short), short); err != nil {
+			return err
+		}
+		ready := meta.FindStatusCondition(short.Status.Conditions, v1alpha1.GroupReady)
+		if ready == nil || ready.Status != metav1.ConditionFalse || ready.Reason != v1alpha1.ReasonInvalidSessionTimeout {
+			return fmt.Errorf("Ready is %+v", ready)
+		}
+		return nil
+	})
+	for name, kind := range map[string]string{"w": "StatefulSet", "d": "Deployment"} {
+		eventually(t, "an event about "+kind, func() error {
+			var events eventsv1.EventList
+			if err := c.List(t.Context(), &events, client.InNamespace(namespace)); err != nil {
+				return err
+			}
+			for _, event := range events.Items {
+				if event.Regarding.Kind == kind && event.Regarding.Name == name && event.Type == corev1.EventTypeWarning && strings.HasPrefix(event.ReportingController, "rollcall") {
+					return nil
+				}
+			}
+			return fmt.Errorf("none among %d", len(events.Items))
+		})
+	}
 }

@@ -23,7 +23,9 @@ func TestRulesOfMembers(t *testing.T) {
 		{"Kafka's names", func(s *v1alpha1.GroupMemberSpec) { s.MemberName = "Host_1.a-b" }, ""},
 		{"strange name", func(s *v1alpha1.GroupMemberSpec) { s.MemberName = "a/b" }, "spec.memberName"},
 		{"too long a name", func(s *v1alpha1.GroupMemberSpec) { s.MemberName = strings.Repeat("a", 250) }, "may not be more than 249 bytes"},
-		{"workload", func(s *v1alpha1.GroupMemberSpec) { s.Workload = &v1alpha1.WorkloadReference{Kind: "StatefulSet", Name: "w"} }, ""},
+		{"workload", func(s *v1alpha1.GroupMemberSpec) {
+			s.Workload = &v1alpha1.WorkloadReference{Kind: "StatefulSet", Name: "w"}
+		}, ""},
 		{"unknown workload", func(s *v1alpha1.GroupMemberSpec) { s.Workload = &v1alpha1.WorkloadReference{Kind: "Job", Name: "w"} }, `supported values: "StatefulSet", "Deployment"`},
 		{"unknown presence", func(s *v1alpha1.GroupMemberSpec) { s.Presence = &v1alpha1.Presence{State: "Here", Reason: "Ready"} }, `supported values: "Present", "Away", "Leaving"`},
 		{"rebalanceTimeout", func(s *v1alpha1.GroupMemberSpec) { s.RebalanceTimeout = lasting(30 * time.Minute) }, ""},

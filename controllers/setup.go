@@ -15,7 +15,9 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
@@ -47,12 +49,12 @@ func Scheme() *runtime.Scheme {
 
 // NewManager builds the manager with its three controllers; Start runs it. After Start has returned the process must end
 // at once, since another may lead then.
-func NewManager(ctx context.Context, config *rest.Config, o Options, log logr.Logger) (manager.Manager, error) {
+func NewManager(ctx context.Context, kubeconfig *rest.Config, o Options, log logr.Logger) (manager.Manager, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
 	identity := newIdentity()
-	unguarded := rest.CopyConfig(config)
+	unguarded := rest.CopyConfig(kubeconfig)
 	unguarded.QPS, unguarded.Burst = float32(o.QPS), int(2*o.QPS)
 	if o.QPS <= 0 {
 		unguarded.QPS = -1
@@ -88,8 +90,10 @@ func managerOptions(unguarded *rest.Config, o Options, log logr.Logger) manager.
 		RenewDeadline:                 &o.RenewDeadline,
 		RetryPeriod:                   &o.RetryPeriod,
 		GracefulShutdownTimeout:       &grace,
-		HealthProbeBindAddress:        o.ProbeAddress,
-		Metrics:                       metricsOptions(unguarded, o),
+		// A process has one manager; a test's process has several.
+		Controller:             config.Controller{SkipNameValidation: ptr.To(true)},
+		HealthProbeBindAddress: o.ProbeAddress,
+		Metrics:                metricsOptions(unguarded, o),
 	}
 }
 
