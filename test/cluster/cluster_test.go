@@ -169,7 +169,19 @@ func TestStopLeavesNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a cluster")
 	}
-	c, err := cluster.Start(t.Context(), cluster.Options{Nodes: 1, Progress: t.Output()})
+	for name, options := range map[string]cluster.Options{
+		"of this process": {Nodes: 1},
+		"detached":        {Nodes: 1, Detached: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			options.Progress = t.Output()
+			startAndStop(t, options)
+		})
+	}
+}
+
+func startAndStop(t *testing.T, options cluster.Options) {
+	c, err := cluster.Start(t.Context(), options)
 	if err != nil {
 		t.Fatal(err)
 	}
