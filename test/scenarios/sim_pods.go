@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -69,10 +70,16 @@ func (w *simWorld) annotate(command *Command) error {
 	return w.AnnotateWorkload(name, change)
 }
 
+// endings are the states in which nothing runs in a pod any more.
+var endings = []string{"crashed", "stopped", "gone", "forcedeleted", "failed"}
+
 // pod shows what kubelet and API server would.
 func (w *simWorld) pod(command *Command) error {
 	node, _ := command.Get("node")
 	for _, state := range command.Args[1:] {
+		if slices.Contains(endings, state) {
+			w.PodStops(command.Args[0])
+		}
 		if err := w.Cluster(func() error { return w.showPod(command.Args[0], state, node) }); err != nil {
 			return err
 		}

@@ -13,7 +13,10 @@ import (
 var Start = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 // maxFieldText is how much of a value is shown where a change is described.
-const maxFieldText = 160
+const maxFieldText = 120
+
+// untold are fields that change with every write, or that follow from others.
+var untold = []string{"metadata.resourceVersion", "metadata.generation", "status.observedGeneration"}
 
 // clockText is the time since the clock's start.
 func clockText(t time.Time) string { return fmt.Sprintf("%9s", t.Sub(Start)) }
@@ -29,7 +32,7 @@ func changedFields(before, after Object) []string {
 	old, updated := flatten(before), flatten(after)
 	var changes []string
 	for _, field := range unionOfKeys(old, updated) {
-		if field == "metadata.resourceVersion" || old[field] == updated[field] {
+		if slices.Contains(untold, field) || old[field] == updated[field] {
 			continue
 		}
 		changes = append(changes, fmt.Sprintf("%s %s -> %s", field, shorten(old[field]), shorten(updated[field])))
@@ -59,7 +62,21 @@ func flattenInto(fields map[string]string, path string, value any) {
 		return
 	}
 	for key, inner := range nested {
+		if key == "conditions" {
+			flattenConditions(fields, inner)
+			continue
+		}
 		flattenInto(fields, strings.TrimPrefix(path+"."+key, "."), inner)
+	}
+}
+
+// flattenConditions gives status and reason of each condition by its type.
+func flattenConditions(fields map[string]string, list any) {
+	conditions, _ := list.([]any)
+	for _, one := range conditions {
+		if condition, isMap := one.(map[string]any); isMap {
+			fields[fmt.Sprint(condition["type"])] = fmt.Sprintf("%v/%v", condition["status"], condition["reason"])
+		}
 	}
 }
 

@@ -64,6 +64,10 @@ func (w *World) judgeSettled() {
 		return
 	}
 	for group, judging := range w.referees {
+		stored := Get[*v1alpha1.ConsumerGroup](w.Store, group)
+		if stored == nil || stored.Spec.Paused {
+			continue // A paused group opens no round, whatever asks for one.
+		}
 		if s := w.manager.queue[item{Coordinator, group}]; s != nil && s.retry.IsZero() {
 			w.fail(judging.Settled(w.refereeView(group), "settling"))
 		}

@@ -139,6 +139,13 @@ func (w *World) setReady(pod *corev1.Pod, ready bool) {
 	}
 }
 
+// PodStops ends what runs in the pod, whether or not anybody hears of it.
+func (w *World) PodStops(name string) {
+	if pod := w.pods[name]; pod != nil && pod.stop() {
+		w.judgeStep("pod " + name + " stops")
+	}
+}
+
 // PodCrashed lets the containers exit; they wait to be started again.
 func (w *World) PodCrashed(name string) error {
 	return w.podStatus(name, func(pod *corev1.Pod) {
