@@ -55,7 +55,7 @@ generate: $(CONTROLLER_GEN) ## Generate deep copies and apply configurations of 
 manifests: $(CONTROLLER_GEN) ## Generate the CRDs and the manager's role.
 	rm -rf config/crd/bases
 	$(CONTROLLER_GEN) crd paths=./api/... output:crd:dir=config/crd/bases
-	$(if $(wildcard controllers),$(CONTROLLER_GEN) rbac:roleName=manager paths=./controllers/... output:rbac:dir=config/rbac)
+	$(CONTROLLER_GEN) rbac:roleName=manager paths=./controllers/... output:rbac:dir=config/rbac
 
 .PHONY: fmt
 fmt: $(GOLANGCI_LINT) ## Format all Go code.
