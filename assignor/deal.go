@@ -167,6 +167,7 @@ func (d *dealer) sweep(g *group, free []int32, level float64) (left []int32, nex
 			m = following
 		}
 		if m >= 0 {
+			m = d.atHomeFirst(g, s, m, level)
 			if m == start {
 				start = d.next[m]
 			}
@@ -179,6 +180,27 @@ func (d *dealer) sweep(g *group, free []int32, level float64) (left []int32, nex
 		left = append(left, s)
 	}
 	return left, next
+}
+
+// homeSearch bounds how far behind the first in the queue a member of a slot's home zone is looked for.
+const homeSearch = 32
+
+// atHomeFirst is a member near m in the queue that could as well have the slot and is at home, else m.
+func (d *dealer) atHomeFirst(g *group, s, m int32, level float64) int32 {
+	if d.p.in.ZonePolicy != ZonePrefer {
+		return m
+	}
+	x := m
+	for range homeSearch {
+		if x < 0 {
+			return m
+		}
+		if d.density(x) <= level && !d.holdsPartition(g, s, x) && d.p.isHome(g, s, x) {
+			return x
+		}
+		x = d.next[x]
+	}
+	return m
 }
 
 // holdsPartition says whether m has a copy of the partition of slot s.

@@ -1,6 +1,9 @@
 package assignor
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // copies gives each copy of each topic its member.
 func (st *state) copies() []int32 {
@@ -23,8 +26,8 @@ func (st *state) copies() []int32 {
 	return copies
 }
 
-// settleIndexes gives the members of a partition their copy indexes: first those that have had one get theirs, of a
-// set those first that keep most; then those that are left, first such as are taken from nobody, from the lowest up.
+// settleIndexes gives the members of a partition their copy indexes, so that as few copies as can be are taken from
+// anybody: those that have had one get theirs; those that are left get first such as nobody has had, from the lowest up.
 func (st *state) settleIndexes(g *group, first int32) {
 	var members []int32
 	end := g.slot + g.parts*g.replicas
@@ -34,14 +37,14 @@ func (st *state) settleIndexes(g *group, first int32) {
 			st.assign[s] = -1
 		}
 	}
-	for most := len(g.topics); most > 0; most-- {
-		members = st.takeIndexes(g, first, members, func(s, m int32) bool { return st.p.keptAt(g, s, m) == most })
+	if len(g.topics) > 1 {
+		st.settleSet(g, first, members)
+		return
 	}
-	for taken := 0; taken <= len(g.topics); taken++ {
-		members = st.takeIndexes(g, first, members, func(s, m int32) bool {
-			return len(g.topics)-st.p.keptAt(g, s, -1) == taken
-		})
-	}
+	held := st.p.held[g.copies : g.copies+g.parts*g.replicas]
+	members = st.takeIndexes(g, first, members, func(s, m int32) bool { return held[s-g.slot] == m })
+	members = st.takeIndexes(g, first, members, func(s, _ int32) bool { return held[s-g.slot] < 0 })
+	st.takeIndexes(g, first, members, func(_, _ int32) bool { return true })
 }
 
 // takeIndexes gives each free slot of a partition to the first member that fits. It returns the members that are left.
@@ -56,4 +59,36 @@ func (st *state) takeIndexes(g *group, first int32, members []int32, fits func(s
 		}
 	}
 	return members
+}
+
+// settleSet is settleIndexes where the topics of a slot can have had different members. It goes pair by pair of slot and
+// member. If every slot gets a member, copies that are not kept are taken anyway, and those pairs come first by which most
+// are kept; else those by which the fewest are taken from others.
+func (st *state) settleSet(g *group, first int32, members []int32) {
+	type pair struct{ cost, kept, slot, member int32 }
+	var pairs []pair
+	free := 0
+	for s := first; s < g.slot+g.parts*g.replicas; s += g.parts {
+		if st.assign[s] >= 0 || st.split[s] != nil {
+			continue
+		}
+		free++
+		held := len(g.topics) - st.p.keptAt(g, s, -1)
+		for _, m := range members {
+			kept := st.p.keptAt(g, s, m)
+			pairs = append(pairs, pair{int32(held - kept), int32(kept), s, m})
+		}
+	}
+	slices.SortStableFunc(pairs, func(a, b pair) int {
+		if free == len(members) {
+			a.cost, b.cost = 0, 0
+		}
+		return cmp.Or(cmp.Compare(a.cost, b.cost), cmp.Compare(b.kept, a.kept), cmp.Compare(a.slot, b.slot))
+	})
+	for _, x := range pairs {
+		if i := slices.Index(members, x.member); i >= 0 && st.assign[x.slot] < 0 {
+			st.assign[x.slot] = x.member
+			members = slices.Delete(members, i, i+1)
+		}
+	}
 }

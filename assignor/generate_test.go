@@ -13,7 +13,7 @@ type shape struct {
 	slots                                 int // total of partitions * replicas at most; 0: no bound
 
 	subscriptions, weights, partitionWeights, capacities, away, pins, sets, allSets, zones bool
-	policies                                                                      []ZonePolicy
+	policies                                                                               []ZonePolicy
 }
 
 var zoneNames = []string{"east", "west", "north"}
@@ -91,7 +91,7 @@ func (sh shape) drawOwners(t *rapid.T, in Input) {
 	for _, topic := range in.Topics {
 		n := int(topic.Partitions * max(topic.Replicas, 1))
 		owners := rapid.SliceOfN(rapid.IntRange(-1, len(in.Members)-1), n, n).Draw(t, "owners of "+topic.Name)
-		if known, ok := first[topic.CoPartition]; ok && topic.CoPartition != "" && rapid.IntRange(0, 3).Draw(t, "apart") > 0 {
+		if known, ok := first[topic.CoPartition]; ok && topic.CoPartition != "" && (topic.Replicas > 1 || rapid.IntRange(0, 3).Draw(t, "apart") > 0) {
 			owners = known
 		}
 		first[topic.CoPartition] = owners

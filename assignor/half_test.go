@@ -27,7 +27,7 @@ func halfApplied(t *rapid.T, in Input, target [][][]int32) (half Input, moved in
 						}
 						owner = -1
 					}
-					if steps > 1 {
+					if steps > 1 && to >= 0 && !ownsACopy(owners[ti], p, to) {
 						owner, token = to, 2
 					}
 				}
@@ -39,6 +39,16 @@ func halfApplied(t *rapid.T, in Input, target [][][]int32) (half Input, moved in
 		}
 	}
 	return half, moved
+}
+
+// ownsACopy says whether m has owned a copy of partition p: then it is granted no other before it has lost that.
+func ownsACopy(owners [][]int32, p int, m int32) bool {
+	for c := range owners {
+		if owners[c][p] == m {
+			return true
+		}
+	}
+	return false
 }
 
 // neverMovesMore checks that a result half applied and given back leads to no more moves in all.

@@ -14,25 +14,35 @@ func (st *state) findKinds() {
 	st.kindOf = make([]int32, p.nSlots)
 	st.groupOf = make([]int32, p.nSlots)
 	columns := st.columns()
-	type key struct {
-		column int32
-		weight int64
-		plain  bool
-	}
-	known := map[key]int32{}
+	known := map[kindKey]int32{}
 	for i := range p.groups {
 		g := &p.groups[i]
+		number, last := int32(-1), int64(0)
 		for s := range g.parts * g.replicas {
-			k := key{columns[i], g.load(s % max(g.parts, 1)), g.replicas == 1}
-			number, ok := known[k]
-			if !ok {
-				number = int32(len(st.kinds))
-				known[k] = number
-				st.kinds = append(st.kinds, st.newKind(int32(i), k.weight, k.plain))
+			if w := g.load(s % g.parts); number < 0 || w != last {
+				number, last = st.kindNumber(known, kindKey{columns[i], w, g.replicas == 1}, int32(i)), w
 			}
 			st.kindOf[g.slot+s], st.groupOf[g.slot+s] = number, int32(i)
 		}
 	}
+}
+
+// kindKey tells kinds apart.
+type kindKey struct {
+	column int32
+	weight int64
+	plain  bool
+}
+
+// kindNumber finds the kind, or makes it as the kind of slots of group g.
+func (st *state) kindNumber(known map[kindKey]int32, key kindKey, g int32) int32 {
+	number, ok := known[key]
+	if !ok {
+		number = int32(len(st.kinds))
+		known[key] = number
+		st.kinds = append(st.kinds, st.newKind(g, key.weight, key.plain))
+	}
+	return number
 }
 
 // columns numbers the sets of members that may take a group: groups with the same number have the same.

@@ -37,11 +37,11 @@ func (lv *leveler) level(weight int64) bool {
 	moved := false
 	for {
 		least := lv.extremes()
-		if least < 0 || !lv.helps(lv.fullest, least) {
+		if least < 0 || !lv.helps(lv.fullest, least, weight) {
 			return moved
 		}
 		from := lv.reach(least)
-		if from >= 0 && lv.helps(from, least) && lv.shift(from, least) {
+		if from >= 0 && lv.helps(from, least, weight) && lv.shift(from, least) {
 			moved = true
 			continue
 		}
@@ -84,10 +84,9 @@ func (lv *leveler) fuller(a, b int32) bool {
 	return compareShares(loss(lv.load[a], lv.weight), lv.p.capacity[a], loss(lv.load[b], lv.weight), lv.p.capacity[b]) > 0
 }
 
-// helps says whether loads get more even by a unit less at from and one more at to.
-func (lv *leveler) helps(from, to int32) bool {
-	return compareShares(loss(lv.load[from], lv.weight), lv.p.capacity[from],
-		gain(lv.load[to], lv.weight), lv.p.capacity[to]) > 0
+// helps says whether loads get more even when weight goes from one member to another.
+func (st *state) helps(from, to int32, weight int64) bool {
+	return compareShares(loss(st.load[from], weight), st.p.capacity[from], gain(st.load[to], weight), st.p.capacity[to]) > 0
 }
 
 // reach finds all members from which a chain leads to the given one, or enough of them to know the fullest. It returns

@@ -1,16 +1,31 @@
 package assignor
 
-// atHome says whether m is in the home zone of the partition of s: of a set, of the first of its topics that has one.
+// atHome says whether m is in the home zone of the partition of s.
 func (st *state) atHome(s, m int32) bool {
-	if st.p.in.ZonePolicy != ZonePrefer {
-		return false
+	return st.p.isHome(&st.p.groups[st.groupOf[s]], s, m)
+}
+
+// isHome says whether m is in the home zone of the partition of s, or nobody cares: without zonePolicy Prefer or where the
+// topic has no home zones. Of a set the first topic that has any counts.
+func (p *problem) isHome(g *group, s, m int32) bool {
+	if len(g.homes) == 0 {
+		return true
 	}
-	g := &st.p.groups[st.groupOf[s]]
+	return p.zone[m] == g.homes[int((s-g.slot)%g.parts)%len(g.homes)]
+}
+
+// findHomes numbers the home zones of a group; -1 stands for a zone without members.
+func (p *problem) findHomes(g *group) {
 	for _, t := range g.topics {
-		if zones := st.p.topic(t).Zones; len(zones) > 0 {
-			home := zones[int((s-g.slot)%g.parts)%len(zones)]
-			return st.p.in.Members[st.p.members[m]].Zone == home
+		for _, zone := range p.topic(t).Zones {
+			number, ok := p.zones[zone]
+			if !ok {
+				number = -1
+			}
+			g.homes = append(g.homes, number)
+		}
+		if len(g.homes) > 0 {
+			return
 		}
 	}
-	return false
 }

@@ -15,6 +15,7 @@ type group struct {
 	slot, copies    int32
 	weight          int64   // load of a slot, if weights is nil
 	weights         []int64 // load of a slot, by partition
+	homes           []int32 // with zonePolicy Prefer: partition i is at home in zone homes[i mod len(homes)]
 }
 
 func (g *group) load(p int32) int64 {
@@ -43,6 +44,7 @@ type problem struct {
 	anyAway  bool
 	zone     []int32 // member -> number of its zone
 	nZones   int32
+	zones    map[string]int32 // name -> number
 	spread   bool
 
 	held    []int32 // copy -> previous owner or -1
@@ -101,16 +103,16 @@ func (p *problem) numberZones() {
 		p.nZones = 1
 		return
 	}
-	numbers := map[string]int32{}
+	p.zones = map[string]int32{}
 	for m, i := range p.members {
-		z, ok := numbers[p.in.Members[i].Zone]
+		z, ok := p.zones[p.in.Members[i].Zone]
 		if !ok {
-			z = int32(len(numbers))
-			numbers[p.in.Members[i].Zone] = z
+			z = int32(len(p.zones))
+			p.zones[p.in.Members[i].Zone] = z
 		}
 		p.zone[m] = z
 	}
-	p.nZones = int32(len(numbers))
+	p.nZones = int32(len(p.zones))
 }
 
 func (p *problem) numberTopics() error {
@@ -179,6 +181,9 @@ func (p *problem) formGroups() error {
 	}
 	for g := range p.groups {
 		p.layOut(&p.groups[g])
+		if p.in.ZonePolicy == ZonePrefer {
+			p.findHomes(&p.groups[g])
+		}
 	}
 	return nil
 }

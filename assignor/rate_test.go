@@ -13,7 +13,7 @@ func TestRate(t *testing.T) {
 		"partition weights": {members: 8, topics: 5, partitions: 8, replicas: 1, weights: true, partitionWeights: true},
 		"all":               {members: 8, topics: 5, partitions: 8, replicas: 2, weights: true, partitionWeights: true, subscriptions: true, capacities: true, away: true, sets: true},
 	} {
-		n, bad, over, idem := 0, 0, 0, 0
+		n, bad, over, idem, better, worse := 0, 0, 0, 0, 0, 0
 		rapid.Check(t, func(t *rapid.T) {
 			in := sh.draw(t)
 			first, _ := Sticky(in)
@@ -22,6 +22,13 @@ func TestRate(t *testing.T) {
 			n++
 			if x := moved + second.Moved - first.Moved; x > 0 {
 				bad++
+				a, _ := judge(in, first.Target)
+				b, _ := judge(in, second.Target)
+				if b.Unevenness < a.Unevenness {
+					better++
+				} else if b.Unevenness > a.Unevenness {
+					worse++
+				}
 				over += x
 			}
 			in2 := in
@@ -32,5 +39,6 @@ func TestRate(t *testing.T) {
 			}
 		})
 		t.Logf("%s: %d of %d, %d more; not a fixpoint %d", name, bad, n, over, idem)
+		t.Log(better, worse)
 	}
 }

@@ -17,21 +17,25 @@ type retainer struct {
 	queue    []int32     // nodes whose cost has fallen
 	queued   []bool      // node is in the queue
 	levelOf  []int32     // member -> node of the level that one more unit brings it to
-	leavers  [][]int32   // level -> members that a unit less brings down from it
+	leaving  []int32     // member -> level from which one unit less brings it down, or -1
+	leavers  [][]int32   // level -> those members
 	member   int32       // number of members; kinds and levels are numbered after them
 	fallback []tentative // moves made, to be taken back
 }
 
 type tentative struct{ slot, from int32 }
 
-// retain saves moves until no round of moves of slots of that weight saves any.
-func (st *state) retain(weight int64) {
+// retain saves moves until no round of moves of slots of that weight saves any. It says whether it saved one.
+func (st *state) retain(weight int64) bool {
 	rt := &retainer{state: st, weight: weight, kindsOf: st.kindsWeighing(weight, nil), member: int32(len(st.load))}
-	for {
+	for saved := false; ; saved = true {
 		rt.reset()
+		if rt.atLeast() {
+			return saved
+		}
 		cycle := rt.negativeCycle()
 		if cycle == nil || !rt.turn(cycle) {
-			return
+			return saved
 		}
 	}
 }
@@ -39,18 +43,21 @@ func (st *state) retain(weight int64) {
 // reset draws the levels anew and forgets all ways.
 func (rt *retainer) reset() {
 	rt.drawLevels()
-	n := int(rt.member) + len(rt.kinds) + len(rt.leavers)
+	n := int(rt.firstLevel()) + len(rt.leavers)
 	rt.cost, rt.queued = make([]int, n), make([]bool, n)
 	rt.from, rt.via = filled(n, -1), filled(n, -1)
 	rt.queue = rt.queue[:0]
 }
 
+// firstLevel is the node of level 0.
+func (rt *retainer) firstLevel() int32 { return rt.member + int32(len(rt.kinds)) }
+
 func (rt *retainer) drawLevels() {
 	rt.leavers = rt.leavers[:0]
-	rt.levelOf = filled(rt.member, -1)
+	rt.leaving, rt.levelOf = filled(rt.member, -1), filled(rt.member, -1)
 	levels := map[[2]int64]int32{}
 	for m := range rt.member {
-		if rt.p.capacity[m] == 0 {
+		if rt.p.capacity[m] == 0 || !rt.hasUnit(m) {
 			continue
 		}
 		key := reduced(loss(rt.load[m], rt.weight), rt.p.capacity[m])
@@ -60,6 +67,7 @@ func (rt *retainer) drawLevels() {
 			levels[key] = i
 			rt.leavers = append(rt.leavers, nil)
 		}
+		rt.leaving[m] = i
 		rt.leavers[i] = append(rt.leavers[i], m)
 	}
 	for m := range rt.member {
@@ -67,9 +75,19 @@ func (rt *retainer) drawLevels() {
 			continue
 		}
 		if i, ok := levels[reduced(gain(rt.load[m], rt.weight), rt.p.capacity[m])]; ok {
-			rt.levelOf[m] = rt.member + int32(len(rt.kinds)) + i
+			rt.levelOf[m] = rt.firstLevel() + i
 		}
 	}
+}
+
+// hasUnit says whether m has a slot of the weight that it could lose.
+func (rt *retainer) hasUnit(m int32) bool {
+	for _, k := range rt.kindsOf {
+		if gained, kept := rt.lists(m, k); gained >= 0 || kept >= 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // reduced is a fraction in lowest terms.
@@ -112,12 +130,12 @@ func (rt *retainer) relax(node int32) {
 		if rt.levelOf[node] >= 0 {
 			rt.reachNode(rt.levelOf[node], node, -1, rt.cost[node])
 		}
-	case node < rt.member+int32(len(rt.kinds)):
+	case node < rt.firstLevel():
 		for _, y := range rt.kinds[node-rt.member].takers {
 			rt.reachNode(y, node, -1, rt.cost[node])
 		}
 	default:
-		for _, y := range rt.leavers[node-rt.member-int32(len(rt.kinds))] {
+		for _, y := range rt.leavers[node-rt.firstLevel()] {
 			rt.reachNode(y, node, -1, rt.cost[node])
 		}
 	}
@@ -224,7 +242,7 @@ func (rt *retainer) turn(cycle []int32) bool {
 	rt.fallback = rt.fallback[:0]
 	for i, node := range cycle {
 		from := cycle[(i+1)%len(cycle)]
-		if node >= rt.member || from >= rt.member+int32(len(rt.kinds)) {
+		if node >= rt.member || from >= rt.firstLevel() {
 			continue
 		}
 		s := rt.via[node]

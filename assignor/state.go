@@ -17,10 +17,12 @@ type state struct {
 	// The slots of a member that can move, by kind, and by whether it had them before: doubly linked lists.
 	head       []int32 // (member*kinds + kind)*2 + kept
 	next, prev []int32
+
+	budget int // exchanges that polishing may still look at
 }
 
 func newState(p *problem) *state {
-	st := &state{p: p, assign: filled(p.nSlots, -1), load: make([]int64, len(p.members))}
+	st := &state{p: p, assign: filled(p.nSlots, -1), load: make([]int64, len(p.members)), budget: polishBudget}
 	st.findKinds()
 	st.head = filled(len(p.members)*len(st.kinds)*2, -1)
 	st.next, st.prev = filled(p.nSlots, -1), filled(p.nSlots, -1)

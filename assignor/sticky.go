@@ -9,10 +9,24 @@ import (
 func Sticky(in Input) (Result, error) { return runSolver(in, solveSticky) }
 
 func solveSticky(p *problem) []int32 {
-	if slots := solveUniform(p); slots != nil {
-		return p.copiesOf(slots)
+	u := solveUniform(p)
+	if u == nil {
+		return solveGeneral(p)
 	}
-	return solveGeneral(p)
+	if !u.canPolish() {
+		return p.copiesOf(u.assign)
+	}
+	st := newState(p)
+	if p.pinned != nil {
+		st.fixPins()
+	}
+	for s, m := range u.assign {
+		if m >= 0 && st.assign[s] < 0 {
+			st.put(int32(s), m)
+		}
+	}
+	st.polish()
+	return st.copies()
 }
 
 // solveGeneral solves any problem, goal by goal: each step leaves what those before it have reached.
@@ -24,11 +38,24 @@ func solveGeneral(p *problem) []int32 {
 		st.spreadOut()
 	}
 	weights := st.weights()
-	st.levelAll(weights)
-	for _, w := range weights {
-		st.retain(w)
+	st.improve(weights)
+	for st.polish() && len(weights) > 1 {
+		st.improve(weights)
 	}
 	return st.copies()
+}
+
+// improve makes loads even, then saves moves. With one weight each is exact at once; with several a round of moves that
+// saves some can make way for a better load. Each step is for the better by the order of the goals, so it comes to an end.
+func (st *state) improve(weights []int64) {
+	for saved := true; saved; {
+		st.levelAll(weights)
+		saved = false
+		for _, w := range weights {
+			saved = st.retain(w) || saved
+		}
+		saved = len(weights) > 1 && (st.save() || saved)
+	}
 }
 
 // weights lists the weights that slots have, the greatest first.
@@ -41,15 +68,19 @@ func (st *state) weights() []int64 {
 	return slices.Compact(weights)
 }
 
-// levelAll makes loads even. Each move lowers the sum that the load goal is about, so it comes to an end.
+// levelAll makes loads even. Each change lowers the sum that the load goal is about, so it comes to an end.
 func (st *state) levelAll(weights []int64) {
 	lv := newLeveler(st)
+	if len(weights) == 1 {
+		lv.level(weights[0])
+		return
+	}
 	for moved := true; moved; {
+		st.swap()
 		moved = false
 		for _, w := range weights {
 			moved = lv.level(w) || moved
 		}
-		moved = moved && len(weights) > 1
 	}
 }
 

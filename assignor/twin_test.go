@@ -15,7 +15,7 @@ type score struct {
 	Unplaced, SharedZones int
 	Unevenness            int64 // sum of load²/capacity, times 6
 	Moves                 int
-	TopicUnevenness       int64
+	TopicUnevenness       int64 // sum of count²/capacity of each topic, times 6
 	NotAtHome             int
 }
 
@@ -61,8 +61,10 @@ func judge(in Input, target [][][]int32) (score, error) {
 				}
 			}
 		}
-		for _, n := range counts {
-			s.TopicUnevenness += n * n
+		for m, n := range counts {
+			if c := in.Members[m].Capacity; c > 0 {
+				s.TopicUnevenness += n * n * 6 / c
+			}
 		}
 	}
 	for m, l := range loads {

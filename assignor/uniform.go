@@ -13,7 +13,7 @@ type uniform struct {
 
 // solveUniform solves the uniform case. It returns nil for any other, and when its simple way ends before all slots are
 // placed, which can happen only with replicas.
-func solveUniform(p *problem) []int32 {
+func solveUniform(p *problem) *uniform {
 	u := &uniform{p: p}
 	if !u.applies() || !u.findQuotas() {
 		return nil
@@ -22,7 +22,7 @@ func solveUniform(p *problem) []int32 {
 	if !u.deal() {
 		return nil
 	}
-	return u.assign
+	return u
 }
 
 func (u *uniform) applies() bool {

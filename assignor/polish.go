@@ -1,0 +1,154 @@
+package assignor
+
+// polisher makes topics more even, and where they are as even one way as the other brings slots home. It exchanges slots
+// of one weight between two members, or hands one on to a member that could as well have it, and touches nothing that
+// goals before these have settled: as many copies are kept as before.
+type polisher struct {
+	*state
+	counts [][]int32 // group -> member -> slots; made when first asked for
+}
+
+// polishBudget bounds the time for a problem: how many exchanges are looked at.
+const polishBudget = 1 << 18
+
+// polish improves the last two goals as far as single exchanges can, within its bounds. It says whether it changed anything.
+func (st *state) polish() bool {
+	po := &polisher{state: st, counts: make([][]int32, len(st.p.groups))}
+	loose := st.loose() // one slot of each exchange is such a slot
+	changed := false
+	for better := true; better && po.budget > 0; {
+		better = false
+		for _, s := range loose {
+			if st.kept(s, st.assign[s]) == 0 && po.improveOne(s) {
+				better, changed = true, true
+			}
+		}
+	}
+	return changed
+}
+
+// improveOne makes the first exchange of the slot s that helps.
+func (po *polisher) improveOne(s int32) bool {
+	k := &po.kinds[po.kindOf[s]]
+	for _, m := range po.ownersOf(s) {
+		if po.exchange(s, m, true) {
+			return true
+		}
+	}
+	for _, m := range k.takers {
+		if po.handOn(s, m) || po.exchange(s, m, false) {
+			return true
+		}
+		if po.budget <= 0 {
+			return false
+		}
+	}
+	return false
+}
+
+// handOn gives s to m, if the load of both is as good either way.
+func (po *polisher) handOn(s, m int32) bool {
+	x := po.assign[s]
+	po.budget--
+	if m == x || !po.gainsBy(po.change(s, m), po.homecoming(s, m)) || po.kept(s, m) != 0 || !po.allowed(s, m) {
+		return false
+	}
+	weight := po.kinds[po.kindOf[s]].weight
+	if compareShares(loss(po.load[x], weight), po.p.capacity[x], gain(po.load[m], weight), po.p.capacity[m]) != 0 {
+		return false
+	}
+	po.move(s, m)
+	return true
+}
+
+// exchange swaps s for a slot of m: one that m had before too, or with all unset only one that it has gained.
+func (po *polisher) exchange(s, m int32, all bool) bool {
+	x := po.assign[s]
+	if m == x {
+		return false
+	}
+	weight := po.kinds[po.kindOf[s]].weight
+	for k := range po.kinds {
+		po.budget--
+		if po.kinds[k].weight != weight {
+			continue
+		}
+		gained, kept := po.lists(m, int32(k))
+		if !all {
+			kept = -1
+		}
+		for _, other := range [2]int32{gained, kept} {
+			for ; other >= 0; other = po.next[other] {
+				po.budget--
+				if po.swapHelps(s, other) {
+					po.move(s, m)
+					po.move(other, x)
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// swapHelps says whether two slots should change places.
+func (po *polisher) swapHelps(a, b int32) bool {
+	x, y := po.assign[a], po.assign[b]
+	if po.groupOf[a] == po.groupOf[b] {
+		if !po.gainsBy(0, po.homecoming(a, y)+po.homecoming(b, x)) {
+			return false
+		}
+	} else if !po.gainsBy(po.change(a, y)+po.change(b, x), po.homecoming(a, y)+po.homecoming(b, x)) {
+		return false
+	}
+	if po.kept(a, x)+po.kept(b, y) != po.kept(a, y)+po.kept(b, x) {
+		return false
+	}
+	return po.allowed(a, y) && po.allowed(b, x)
+}
+
+// gainsBy says whether a change is for the better: topics more even, or as even and more slots at home.
+func (po *polisher) gainsBy(unevenness float64, home int) bool {
+	return unevenness < -1e-9 || (unevenness < 1e-9 && home > 0)
+}
+
+// change is what a move of s to m adds to the unevenness of its topics: the sum of count²/capacity.
+func (po *polisher) change(s, m int32) float64 {
+	x := po.assign[s]
+	row := po.row(po.groupOf[s])
+	topics := float64(len(po.p.groups[po.groupOf[s]].topics))
+	return topics * (float64(2*row[m]+1)/float64(po.p.capacity[m]) - float64(2*row[x]-1)/float64(po.p.capacity[x]))
+}
+
+// row counts the slots of a group that each member has.
+func (po *polisher) row(g int32) []int32 {
+	if po.counts[g] == nil {
+		row, group := make([]int32, len(po.load)), &po.p.groups[g]
+		for _, m := range po.assign[group.slot : group.slot+group.parts*group.replicas] {
+			if m >= 0 {
+				row[m]++
+			}
+		}
+		po.counts[g] = row
+		po.budget -= len(row) / 8
+	}
+	return po.counts[g]
+}
+
+// homecoming is 1 if a move of s to m brings it home, -1 if it takes it from there.
+func (po *polisher) homecoming(s, m int32) int {
+	switch now, then := po.atHome(s, po.assign[s]), po.atHome(s, m); {
+	case then && !now:
+		return 1
+	case now && !then:
+		return -1
+	}
+	return 0
+}
+
+func (po *polisher) move(s, m int32) {
+	row := po.row(po.groupOf[s])
+	row[po.assign[s]]--
+	row[m]++
+	po.put(s, m)
+}
