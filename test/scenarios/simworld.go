@@ -87,8 +87,12 @@ func (w *simWorld) View() View {
 			}
 		}
 	}
-	for _, written := range records[max(0, len(records)-lastWrites):] {
-		view.LastWrites = append(view.LastWrites, written.String())
+	view.LastWrites = func() []string {
+		var lines []string
+		for _, written := range records[max(0, len(records)-lastWrites):] {
+			lines = append(lines, written.String())
+		}
+		return lines
 	}
 	for _, event := range w.Events() {
 		view.Events = append(view.Events, Event{About: event.About, Reason: event.Reason})

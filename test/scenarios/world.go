@@ -41,7 +41,7 @@ type View struct {
 	// Workers are processes and pods.
 	Workers []Worker
 	// LastWrites describes the newest writes of everybody, oldest first.
-	LastWrites []string
+	LastWrites func() []string
 }
 
 // Event that the operator sent about an object.
