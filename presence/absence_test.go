@@ -87,6 +87,16 @@ func TestAnAbsenceKeepsItsReasonAndInstant(t *testing.T) {
 			func(w *world) { w.annotate(v1alpha1.GroupAnnotation, "") },
 			func(w *world) { w.pod("web-1", w.terminating) },
 		}, "Leaving PodGoing 1m0s"},
+		{"dead of a crash loop, its next pod crashes too: the same absence", []func(*world){
+			func(w *world) { w.pod("web-1", w.crashed) },
+			func(w *world) { w.status("web-1", state(v1alpha1.MemberDead)); w.create("web-1") },
+			func(w *world) { w.pod("web-1", on("n2"), w.running, w.crashed) },
+		}, "Away Crashing 1m0s"},
+		{"leaving for a withdrawn group, deleted, and gone", []func(*world){
+			func(w *world) { w.annotate(v1alpha1.GroupAnnotation, "") },
+			func(w *world) { w.pod("web-1", w.terminating) },
+			func(w *world) { w.remove("web-1") },
+		}, "Leaving PodGoing 1m0s stopped"},
 		{"leaving for its ordinal, wanted again, withdrawn", []func(*world){
 			func(w *world) { w.scale(1) },
 			func(w *world) { w.scale(3) },
@@ -171,6 +181,11 @@ func TestStopIsWrittenAtOnce(t *testing.T) {
 			w.status("web-1", func(s *v1alpha1.GroupMemberStatus) { s.Revoking = []v1alpha1.Revocation{{Revision: 1}} })
 		}, "Away Replacing 1m0s stopped"},
 		{"its object is being deleted", func(w *world) { w.deleteMember("web-1") }, "Away Replacing 1m0s stopped"},
+		{"it was leaving and is wanted again", func(w *world) {
+			w.scale(1)
+			w.decide()
+			w.scale(2)
+		}, "Away Replacing 1m0s stopped"},
 		{"its name is out of range", func(w *world) { w.scale(1) }, "Leaving PodGoing 1m0s stopped"},
 	}
 	for _, test := range tests {

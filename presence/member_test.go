@@ -44,6 +44,17 @@ func TestAMemberIsMadeWhenItsPodIsFirstPresent(t *testing.T) {
 	}
 }
 
+// What is stored has microseconds; with more, an object would differ from itself once read again.
+func TestInstantsAreStoredInMicroseconds(t *testing.T) {
+	w := newWorld(t)
+	w.s.Now = noon.Add(1999 * time.Nanosecond)
+	w.start("web-0")
+	w.decide()
+	if got := w.member("web-0").Spec.Presence.Since.Time; !got.Equal(noon.Add(time.Microsecond)) {
+		t.Errorf("since %s", got)
+	}
+}
+
 func TestWhoIsNotMadeAMember(t *testing.T) {
 	tests := []struct {
 		name   string

@@ -39,6 +39,11 @@ func TestWhatIsSeenOfAMembersPod(t *testing.T) {
 			w.scale(1)
 			w.node("n1", corev1.ConditionUnknown)
 		}, "Leaving NodeLost 1m0s"},
+		{"out of range, stopped, and its node is lost", func(w *world) {
+			w.scale(1)
+			w.pod("web-1", w.terminating, failed)
+			w.node("n1", corev1.ConditionUnknown)
+		}, "Leaving PodGoing 1m0s stopped"},
 		{"the group is taken out of the annotation", func(w *world) { w.annotate(v1alpha1.GroupAnnotation, "h") }, "Leaving Withdrawn 1m0s"},
 		{"the annotation is taken away", func(w *world) { w.annotate(v1alpha1.GroupAnnotation, "") }, "Leaving Withdrawn 1m0s"},
 		{"the annotation is taken away and the pod is being deleted", func(w *world) {
@@ -75,6 +80,11 @@ func TestWhatIsSeenOfAMembersPod(t *testing.T) {
 		{"the workload is absent, the pod is gone", func(w *world) {
 			w.s.StatefulSet = nil
 			w.remove("web-1")
+		}, "Leaving PodGoing 1m0s stopped"},
+		{"the workload is absent, the pod gone, and the next of its name is being deleted", func(w *world) {
+			w.s.StatefulSet = nil
+			w.start("web-1")
+			w.pod("web-1", w.terminating)
 		}, "Leaving PodGoing 1m0s stopped"},
 		{"the workload is being deleted, the pod too", func(w *world) {
 			w.set(deleted)
@@ -151,6 +161,15 @@ func TestWhatIsSeenOfAMembersPod(t *testing.T) {
 			w.create("web-1")
 			w.pod("web-1", on("n2"), w.running, oneWaits)
 		}, "Away Replacing 1m0s"},
+		{"replaced by a pod that is deleted before it has run", func(w *world) {
+			w.create("web-1")
+			w.pod("web-1", w.terminating)
+		}, "Away Replacing 1m0s"},
+		{"replaced by a pod of which one container fails before the other has run", func(w *world) {
+			w.create("web-1")
+			w.pod("web-1", on("n2"), w.running, w.crashed, w.running, oneWaits, func(p *corev1.Pod) { p.Status.ContainerStatuses[1].RestartCount = 0 },
+				func(p *corev1.Pod) { p.Status.ContainerStatuses[1].LastTerminationState = corev1.ContainerState{} })
+		}, "Away Crashing 1m0s"},
 		{"replaced from a lost node by a pod elsewhere", func(w *world) {
 			delete(w.s.Nodes, "n1")
 			w.create("web-1")

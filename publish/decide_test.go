@@ -33,6 +33,13 @@ func TestTheDocument(t *testing.T) {
 			`{"group":"g","member":"web-1","memberID":"web-1-pod","revision":1,"topicPartitions":[{"topic":"orders","of":6,"partitions":[0,1,2],"token":77},{"topic":"stock","of":4,"copy":0,"partitions":[0,2],"token":8},{"topic":"stock","of":4,"copy":1,"partitions":[3],"token":9}],"pending":[],"revoking":[]}`,
 		},
 		{
+			"a copy of a topic that has no more than one", func(w *world) {
+				w.group(func(g *v1alpha1.ConsumerGroup) { g.Spec.Topics[1].Replicas = 1 })
+				w.member(func(m *v1alpha1.GroupMember) { m.Status.Assignment.TopicPartitions = copied })
+			},
+			`{"group":"g","member":"web-1","memberID":"web-1-pod","revision":1,"topicPartitions":[{"topic":"stock","of":4,"partitions":[0,2],"token":8},{"topic":"stock","of":4,"copy":1,"partitions":[3],"token":9}],"pending":[],"revoking":[]}`,
+		},
+		{
 			"pending", func(w *world) {
 				w.member(func(m *v1alpha1.GroupMember) {
 					m.Status.Assignment = nil
