@@ -70,7 +70,7 @@ func (r *run) oneByOne(ctx context.Context, list []coordinator.Write) error {
 	return nil
 }
 
-// together keeps up to Concurrency writes in flight. A failure does not cancel the others: a cancelled write would be one
+// together keeps up to Concurrency writes in flight. A failure does not cancel the others: a write given up would be one
 // of unknown outcome.
 func (r *run) together(ctx context.Context, list []coordinator.Write) error {
 	var failed atomic.Bool

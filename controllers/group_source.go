@@ -76,7 +76,7 @@ func (s *groupSource) declared(ctx context.Context) (map[coordinator.Workload]in
 	declared := map[coordinator.Workload]int32{}
 	sets, err := s.statefulSets(ctx, s.group)
 	if err != nil {
-		return nil, fmt.Errorf("StatefulSets: %w", err)
+		return nil, fmt.Errorf("list StatefulSets: %w", err)
 	}
 	for i := range sets {
 		if sets[i].DeletionTimestamp == nil {
@@ -85,7 +85,7 @@ func (s *groupSource) declared(ctx context.Context) (map[coordinator.Workload]in
 	}
 	deployments, err := s.deployments(ctx, s.group)
 	if err != nil {
-		return nil, fmt.Errorf("Deployments: %w", err)
+		return nil, fmt.Errorf("list Deployments: %w", err)
 	}
 	for i := range deployments {
 		if deployments[i].DeletionTimestamp == nil {

@@ -27,12 +27,8 @@ type memStore struct {
 	enter, leave func()
 }
 
-func newMemStore(objects ...coordinator.Object) *memStore {
-	s := &memStore{version: 100, objects: map[Key]coordinator.Object{}}
-	for _, obj := range objects {
-		s.put(obj)
-	}
-	return s
+func newMemStore() *memStore {
+	return &memStore{version: 100, objects: map[Key]coordinator.Object{}}
 }
 
 // put stores an object as somebody else's write and returns the stored form.

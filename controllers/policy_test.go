@@ -180,12 +180,12 @@ func TestOnlyTheCoordinatorWritesPlans(t *testing.T) {
 	stray.OwnerReferences = plan("", true).OwnerReferences
 	refused(t, "make it a plan", b.person.Update(ctx, stray), message)
 
-	real := plan("real", true)
-	allowed(t, "the coordinator creates a plan", b.trusted.Create(ctx, real))
-	forged := real.DeepCopy()
+	genuine := plan("genuine", true)
+	allowed(t, "the coordinator creates a plan", b.trusted.Create(ctx, genuine))
+	forged := genuine.DeepCopy()
 	forged.Revision = 7
 	refused(t, "change a plan's generation", b.person.Update(ctx, forged), message)
-	marked := real.DeepCopy()
+	marked := genuine.DeepCopy()
 	marked.Finalizers = []string{"example.com/wait"}
 	allowed(t, "set a finalizer", b.person.Update(ctx, marked))
 	marked.Finalizers = nil
@@ -193,7 +193,7 @@ func TestOnlyTheCoordinatorWritesPlans(t *testing.T) {
 	orphan := marked.DeepCopy()
 	orphan.OwnerReferences = nil
 	allowed(t, "take a plan from its group", b.person.Update(ctx, orphan))
-	refused(t, "give it back", b.person.Update(ctx, withOwner(orphan, real)), message)
+	refused(t, "give it back", b.person.Update(ctx, withOwner(orphan, genuine)), message)
 	allowed(t, "delete a plan", b.person.Delete(ctx, orphan))
 }
 

@@ -40,8 +40,11 @@ func (s *workloadSource) Snapshot(ctx context.Context) (presence.Snapshot, error
 		what string
 		read func(context.Context, *presence.Snapshot) error
 	}{
-		{"workload", s.readWorkload}, {"members", s.readMembers}, {"pods", s.readPods},
-		{"nodes", s.readNodes}, {"groups", s.readGroups},
+		{"workload", s.readWorkload},
+		{"members", s.readMembers},
+		{"pods", s.readPods},
+		{"nodes", s.readNodes},
+		{"groups", s.readGroups},
 	}
 	for _, step := range steps {
 		if err := step.read(ctx, &snapshot); err != nil {
@@ -143,7 +146,7 @@ func (s *workloadSource) podOwners(ctx context.Context) ([]string, error) {
 	sets := replicaSetMetadataList()
 	err := s.cache.List(ctx, sets, client.InNamespace(s.key.Namespace), client.MatchingFields{setsByDeployment: s.key.Name}, shared)
 	if err != nil {
-		return nil, fmt.Errorf("ReplicaSets: %w", err)
+		return nil, fmt.Errorf("list ReplicaSets: %w", err)
 	}
 	owners := make([]string, 0, len(sets.Items))
 	for i := range sets.Items {
