@@ -193,7 +193,7 @@ func (p *player) expectEvent(view *View, command *Command) error {
 	var seen []string
 	for _, event := range events {
 		seen = append(seen, event.Reason+" "+event.About)
-		if event.Reason == reason && (about == "" || p.isAbout(view, event, about)) {
+		if matches(reason, event.Reason) && (about == "" || p.isAbout(view, event, about)) {
 			return nil
 		}
 	}
