@@ -37,7 +37,7 @@ clean: ## Remove what was built (the local cluster's binaries stay in their cach
 
 .PHONY: build
 build: ## Build the manager into bin/manager.
-	CGO_ENABLED=0 go build -trimpath -o $(BIN)/manager ./cmd/manager
+	CGO_ENABLED=0 go build -o $(BIN)/manager ./cmd/manager
 
 .PHONY: docker-build
 docker-build: ## Build the manager's image; IMAGE names it.
