@@ -88,31 +88,38 @@ func withinRange(partitions []int32, good int, n int32) []int32 {
 // secondCopies says whether a member owns two copies of one partition. With tokens the lesser claim is struck out.
 func (p *problem) secondCopies(token []int64) bool {
 	found := false
-	first := make([]int32, len(p.members)) // member -> 1 + its copy of the partition looked at
+	seen := make([]int32, len(p.members)) // member -> 1 + its copy of the partition looked at, or one of another partition
 	for t := range p.topics {
 		g := &p.groups[p.groupOf[t]]
 		if g.replicas == 1 {
 			continue
 		}
 		for part := range g.parts {
-			base := p.copies[t] + part
-			for i := base; i < p.copies[t]+g.parts*g.replicas; i += g.parts {
-				m := p.held[i]
-				if m < 0 {
-					continue
-				}
-				other := first[m] - 1
-				if other < base || (other-base)%g.parts != 0 {
-					first[m] = i + 1
-					continue
-				}
-				found = true
-				if token != nil && token[other] < token[i] {
-					p.held[other], first[m] = -1, i+1
-				} else if token != nil {
-					p.held[i] = -1
-				}
-			}
+			first := p.copies[t] + part
+			found = p.secondCopiesOf(first, g.parts, p.copies[t]+g.parts*g.replicas, seen, token) || found
+		}
+	}
+	return found
+}
+
+// secondCopiesOf is secondCopies for the copies of one partition: from the first, in steps, to the end.
+func (p *problem) secondCopiesOf(first, step, end int32, seen []int32, token []int64) bool {
+	found := false
+	for i := first; i < end; i += step {
+		m := p.held[i]
+		if m < 0 {
+			continue
+		}
+		other := seen[m] - 1
+		if other < first || other >= end || (other-first)%step != 0 {
+			seen[m] = i + 1
+			continue
+		}
+		found = true
+		if token != nil && token[other] < token[i] {
+			p.held[other], seen[m] = -1, i+1
+		} else if token != nil {
+			p.held[i] = -1
 		}
 	}
 	return found
