@@ -253,8 +253,8 @@ type GroupMemberSpec struct {
 // +kubebuilder:printcolumn:name="Presence",type=string,JSONPath=`.spec.presence.reason`
 // +kubebuilder:printcolumn:name="Generation",type=integer,JSONPath=`.status.generation`
 // +kubebuilder:printcolumn:name="Partitions",type=integer,JSONPath=`.status.assignedPartitions`
-// +kubebuilder:printcolumn:name="Zone",type=string,JSONPath=`.spec.zone`
-// +kubebuilder:printcolumn:name="Host",type=string,JSONPath=`.spec.host`
+// +kubebuilder:printcolumn:name="Zone",type=string,JSONPath=`.spec.zone`,priority=1
+// +kubebuilder:printcolumn:name="Host",type=string,JSONPath=`.spec.host`,priority=1
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:validation:XValidation:rule="!has(self.spec.acknowledged) || (has(oldSelf.spec.acknowledged) && self.spec.acknowledged == oldSelf.spec.acknowledged) || (has(oldSelf.status) && has(oldSelf.status.memberID) && self.spec.acknowledged.memberID == oldSelf.status.memberID)",message="acknowledged may name only the memberID in status: another incarnation has this name now"
 // +kubebuilder:validation:XValidation:rule="!has(self.spec.joined) || (has(oldSelf.spec.joined) && self.spec.joined == oldSelf.spec.joined) || (has(oldSelf.status) && has(oldSelf.status.memberID) && self.spec.joined.memberID == oldSelf.status.memberID)",message="joined may name only the memberID in status: another incarnation has this name now"
