@@ -63,7 +63,8 @@ func TestMemberDeletedByHand(t *testing.T) {
 func TestNamespaceDeleted(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
-	s.create(newGroup(groupName, 12), newSet(setName, groupName, 3), newGroup(otherGroup, 4), newDeployment("api", otherGroup, 2))
+	s.create(newGroup(groupName, 12), newSet(setName, groupName, 3, shortGrace),
+		newGroup(otherGroup, 4), newDeployment("api", otherGroup, 2, shortGrace))
 	s.awaitSettled(groupName, 3)
 	s.awaitSettled(otherGroup, 2)
 

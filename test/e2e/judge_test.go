@@ -81,19 +81,3 @@ func (s *sandbox) plan(revision *appsv1.ControllerRevision) *coordinator.Plan {
 	}
 	return &coordinator.Plan{Revision: revision, Content: content}
 }
-
-// plans are the generations that a group has had in this namespace, kept or not, oldest first.
-func (s *sandbox) plans(group string) []*coordinator.Plan {
-	s.t.Helper()
-	var plans []*coordinator.Plan
-	for _, v := range s.history() {
-		revision, ok := v.object.(*appsv1.ControllerRevision)
-		if !ok || v.gone || revision.Labels[v1alpha1.GroupLabel] != group {
-			continue
-		}
-		if !slices.ContainsFunc(plans, func(p *coordinator.Plan) bool { return p.Revision.UID == revision.UID }) {
-			plans = append(plans, s.plan(revision))
-		}
-	}
-	return plans
-}

@@ -33,7 +33,7 @@ func TestKubectl(t *testing.T) {
 		checkSays(t, s.kubectl("describe", "cg", groupName), "Stable", "MemberJoined", "worker-3", "Moved:", "Ready", "every member holds what its plan gives it")
 		checkSays(t, s.kubectl("describe", "gm", groupName+".worker-3"), "Active", "Assigned", "Token:", "Ready")
 	})
-	t.Run("events tell the story", func(t *testing.T) {
+	t.Run("events tell the story", func(*testing.T) {
 		s.poll("an event tells of the move", s.eventSent(func(event *eventsv1.Event) bool {
 			return event.Regarding.Name == groupName && event.Reason == "Rebalanced" && strings.Contains(event.Note, "worker-3") &&
 				strings.Contains(event.Note, "moved")

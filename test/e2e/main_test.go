@@ -12,6 +12,9 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"github.com/go-logr/logr"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
 )
 
 const (
@@ -26,6 +29,7 @@ var suite *environment
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	logf.SetLogger(logr.Discard()) // The client library would complain that there is none.
 	os.Exit(run(m))
 }
 

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -39,47 +40,66 @@ type manager struct {
 	command *exec.Cmd
 	log     string
 	probe   string
+	begun   time.Time
 	// wanted: its end was asked for.
 	wanted atomic.Bool
 	ended  chan struct{}
 	err    error // valid once ended is closed
 }
 
-// startManager starts the program as its Deployment would, but for addresses and the speed of its election, and waits
-// until it leads.
+// startManager starts the manager that everybody works with from now on, and waits until it leads.
 func (e *environment) startManager(ctx context.Context) error {
-	probe, err := freeAddress()
+	m, err := e.launch()
 	if err != nil {
 		return err
+	}
+	e.lead(m)
+	if err := m.untilItLeads(ctx, e); err != nil {
+		return fmt.Errorf("start the manager: %w\n%s", err, m.tail(""))
+	}
+	return nil
+}
+
+// launch starts the program as its Deployment would, but for addresses and the speed of its election.
+func (e *environment) launch() (*manager, error) {
+	probe, err := freeAddress()
+	if err != nil {
+		return nil, err
 	}
 	e.starts++
 	m := &manager{probe: probe, ended: make(chan struct{}), log: filepath.Join(e.dir, fmt.Sprintf("manager-%d.log", e.starts))}
 	log, err := os.Create(m.log)
 	if err != nil {
-		return fmt.Errorf("make the manager's log: %w", err)
+		return nil, fmt.Errorf("make the manager's log: %w", err)
 	}
 	defer func() { _ = log.Close() }() // The process has its own handle.
 	// What comes later on the command line counts.
-	args := append(e.installed.args, "--leader-elect-namespace="+e.installed.namespace, "--health-probe-bind-address="+probe,
+	args := append(slices.Clone(e.installed.args), "--leader-elect-namespace="+e.installed.namespace, "--health-probe-bind-address="+probe,
 		"--metrics-bind-address=0", "--leader-elect-lease-duration="+leaseDuration,
 		"--leader-elect-renew-deadline="+renewDeadline, "--leader-elect-retry-period="+retryPeriod)
 	m.command = exec.Command(e.program(), args...)
 	m.command.Env = append(os.Environ(), "KUBECONFIG="+e.installed.kubeconfig)
 	m.command.Stdout, m.command.Stderr = log, log
+	m.command.SysProcAttr = apart()
+	m.begun = time.Now()
 	if err := m.command.Start(); err != nil {
-		return fmt.Errorf("start the manager: %w", err)
+		return nil, fmt.Errorf("start the manager: %w", err)
 	}
 	go func() {
 		m.err = m.command.Wait()
 		close(m.ended)
 	}()
+	return m, nil
+}
+
+// lead makes it the manager that is expected to live; the one before may end.
+func (e *environment) lead(m *manager) {
 	e.mu.Lock()
-	e.manager = m
-	e.mu.Unlock()
-	if err := m.untilItLeads(ctx, e); err != nil {
-		return fmt.Errorf("start the manager: %w\n%s", err, m.tail(""))
+	defer e.mu.Unlock()
+	if e.manager != nil {
+		e.manager.wanted.Store(true)
 	}
-	return nil
+	e.manager = m
 }
 
 func freeAddress() (string, error) {
@@ -92,21 +112,31 @@ func freeAddress() (string, error) {
 
 // untilItLeads waits until the manager says that it is ready, and holds the lease since this start.
 func (m *manager) untilItLeads(ctx context.Context, e *environment) error {
-	started := time.Now()
-	return wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
-		select {
-		case <-m.ended:
-			return false, fmt.Errorf("it has ended: %w", errors.Join(m.err, errors.New("see its log")))
-		default:
-		}
+	return m.until(ctx, func(ctx context.Context) (bool, error) {
 		lease := &coordinationv1.Lease{}
 		key := client.ObjectKey{Namespace: e.installed.namespace, Name: e.installed.lease}
 		if err := e.client.Get(ctx, key, lease); err != nil {
 			return false, client.IgnoreNotFound(err)
 		}
-		taken := lease.Spec.AcquireTime
-		leads := ptr.Deref(lease.Spec.HolderIdentity, "") != "" && taken != nil && !taken.Time.Before(started.Truncate(time.Second))
-		return leads && m.ready(), nil
+		since := lease.Spec.AcquireTime
+		holds := ptr.Deref(lease.Spec.HolderIdentity, "") != "" && since != nil && since.After(m.begun)
+		return holds && m.ready(), nil
+	})
+}
+
+// untilReady waits until it says that it is ready, leading or not.
+func (m *manager) untilReady(ctx context.Context) error {
+	return m.until(ctx, func(context.Context) (bool, error) { return m.ready(), nil })
+}
+
+func (m *manager) until(ctx context.Context, holds func(context.Context) (bool, error)) error {
+	return wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+		select {
+		case <-m.ended:
+			return false, fmt.Errorf("it has ended: %w", errors.Join(m.err, errors.New("see its log")))
+		default:
+			return holds(ctx)
+		}
 	})
 }
 
@@ -128,6 +158,10 @@ func (m *manager) kill() error {
 	<-m.ended
 	return nil
 }
+
+// freeze stops it as a suspended machine would, and thaw lets it go on.
+func (m *manager) freeze() error { return m.command.Process.Signal(syscall.SIGSTOP) }
+func (m *manager) thaw() error   { return m.command.Process.Signal(syscall.SIGCONT) }
 
 // stop asks it to end, as a kubelet does. The error says if it did not end well.
 func (m *manager) stop() error {

@@ -68,13 +68,13 @@ func newSet(name, group string, replicas int32, changes ...func(*corev1.PodTempl
 }
 
 // newDeployment is an annotated Deployment whose pods read their assignment.
-func newDeployment(name, group string, replicas int32) *appsv1.Deployment {
+func newDeployment(name, group string, replicas int32, changes ...func(*corev1.PodTemplateSpec)) *appsv1.Deployment {
 	labels := map[string]string{"app": name}
 	return &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{v1alpha1.GroupAnnotation: group}},
 		Spec: appsv1.DeploymentSpec{
 			Replicas: ptr.To(replicas), Selector: &metav1.LabelSelector{MatchLabels: labels},
-			Template: newTemplate(labels, group, nil),
+			Template: newTemplate(labels, group, changes),
 		},
 	}
 }
@@ -97,6 +97,11 @@ func newTemplate(labels map[string]string, group string, changes []func(*corev1.
 // behaves sets an annotation by which the simulated pods are told how to behave.
 func behaves(key, value string) func(*corev1.PodTemplateSpec) {
 	return func(template *corev1.PodTemplateSpec) { template.Annotations[behavior+key] = value }
+}
+
+// shortGrace lets pods take a second to stop, not half a minute: the namespace controller waits for as long as they might take.
+func shortGrace(template *corev1.PodTemplateSpec) {
+	template.Spec.TerminationGracePeriodSeconds = ptr.To[int64](1)
 }
 
 // lonely puts each pod on a node of its own among those that are there to be lost.

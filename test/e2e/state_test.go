@@ -4,12 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/rollcall-dev/rollcall/api/v1alpha1"
@@ -219,9 +217,4 @@ func podReady(pod *corev1.Pod) bool {
 // stopped says that a pod's containers have ended for good.
 func stopped(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
-}
-
-// same compares two objects' contents.
-func same(a, b any) bool {
-	return reflect.TypeOf(a) == reflect.TypeOf(b) && equality.Semantic.DeepEqual(a, b)
 }

@@ -12,11 +12,10 @@ import (
 	"github.com/rollcall-dev/rollcall/test/cluster/audit"
 )
 
+// Resources as the audit log names them.
 const (
-	groups      = "consumergroups.rollcall.dev"
-	groupMember = "groupmembers.rollcall.dev"
-	plans       = "controllerrevisions.apps"
-	pods        = "pods"
+	memberResource = "groupmembers.rollcall.dev"
+	podResource    = "pods"
 )
 
 // ourWrites are those of the manager in this namespace since a mark, by the audit log.
@@ -32,7 +31,7 @@ func (s *sandbox) ourWrites(since cluster.Mark) audit.Writes {
 // aboutPod are the writes to a static member and to its pod.
 func aboutPod(writes audit.Writes, group, pod string) audit.Writes {
 	return writes.Where(func(w audit.Write) bool {
-		return audit.To(groupMember)(w) && w.Name == group+"."+pod || audit.To(pods)(w) && w.Name == pod
+		return audit.To(memberResource)(w) && w.Name == group+"."+pod || audit.To(podResource)(w) && w.Name == pod
 	})
 }
 
