@@ -75,7 +75,7 @@ func (r *Referee) checkPlan(v View, p *coordinator.Plan, next int64, verdict *ve
 	if p.Content.Generation != generation {
 		verdict.broken(2, "plan %s says generation %d", p.Revision.Name, p.Content.Generation)
 	}
-	if generation <= r.generation || generation > next {
+	if generation <= r.generation && !r.replaces(v, generation) || generation > next {
 		verdict.broken(2, "plan %s came when the group was at generation %d and the next was %d", p.Revision.Name, r.generation, next)
 	}
 	for _, other := range v.Plans {
@@ -85,6 +85,14 @@ func (r *Referee) checkPlan(v View, p *coordinator.Plan, next int64, verdict *ve
 	}
 	checkTarget(p, verdict)
 	r.checkReasons(p, verdict)
+}
+
+// replaces: the plan of the present generation was deleted by hand before the group followed it, and a late write made the
+// group follow it nevertheless.
+func (r *Referee) replaces(v View, generation int64) bool {
+	return generation == r.generation && slices.ContainsFunc(r.plans, func(known *coordinator.Plan) bool {
+		return known.Generation() == generation && !slices.Contains(v.Plans, known)
+	})
 }
 
 // checkTarget: a plan gives nobody two copies of one partition.

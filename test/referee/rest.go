@@ -2,6 +2,7 @@ package referee
 
 import (
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,13 +14,25 @@ import (
 // claims must be so. A group that waits for something is left alone.
 func (r *Referee) Settled(v View, step string) error {
 	verdict := &verdict{}
-	if v.Group != nil && v.Group.Status.State == v1alpha1.GroupStable {
+	if v.Group != nil && v.Group.DeletionTimestamp == nil && v.Group.Status.State == v1alpha1.GroupStable && !justExpired(v) {
 		r.checkStable(v, verdict)
 	}
 	return verdict.err(step)
 }
 
-// Rest judges a group for which nothing will ever be due again: it must be Stable or Down (or paused, or gone).
+// expiryGathering is how long a group may stay Stable after a session has expired: so long it waits for others that died
+// with that one.
+const expiryGathering = time.Second
+
+func justExpired(v View) bool {
+	return slices.ContainsFunc(v.Members, func(m *v1alpha1.GroupMember) bool {
+		left := m.Status.Left
+		return m.Status.State == v1alpha1.MemberDead && left != nil && v.Now.Before(left.Time.Add(expiryGathering))
+	})
+}
+
+// Rest judges a group for which nothing will ever be due again: it must be Stable or Down (or paused, or gone), unless it
+// waits for a person: under Exclusive only the end of its pod frees what a member has that cannot say that it has stopped.
 func (r *Referee) Rest(v View, step string) error {
 	verdict := &verdict{}
 	if v.Group != nil && !v.Group.Spec.Paused {
@@ -28,6 +41,9 @@ func (r *Referee) Rest(v View, step string) error {
 			r.checkStable(v, verdict)
 		case v1alpha1.GroupDown, "":
 		default:
+			if waitsForPod(v) {
+				break
+			}
 			verdict.broken(7, "the group is at rest in state %s", v.Group.Status.State)
 		}
 		if v.Group.DeletionTimestamp != nil {
@@ -35,6 +51,15 @@ func (r *Referee) Rest(v View, step string) error {
 		}
 	}
 	return verdict.err(step)
+}
+
+func waitsForPod(v View) bool {
+	return v.Group.Spec.Handover.Policy == v1alpha1.HandoverExclusive && slices.ContainsFunc(v.Members, func(m *v1alpha1.GroupMember) bool {
+		gone := m.DeletionTimestamp != nil || m.Status.State == v1alpha1.MemberDead || m.Status.State == v1alpha1.MemberLeaving
+		holds := false
+		eachHold(m, func(Copy, string) { holds = true })
+		return gone && holds && m.Spec.Presence != nil && !m.Spec.Presence.Stopped
+	})
 }
 
 func (r *Referee) checkStable(v View, verdict *verdict) {

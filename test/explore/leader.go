@@ -1,0 +1,366 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/rollcall-dev/rollcall/api/v1alpha1"
+	"github.com/rollcall-dev/rollcall/assignor"
+	"github.com/rollcall-dev/rollcall/coordinator"
+)
+
+// liveReads bounds how often one decision may ask for a live read.
+const liveReads = 5
+
+// phaseSettle is what the executor does about a write of unknown outcome, before anything is decided.
+const phaseSettle coordinator.Phase = "settle"
+
+// idle: the leader has nothing under way.
+func (w *world) idle() bool { return len(w.leader.queue) == 0 && len(w.leader.unknown) == 0 }
+
+// snapshot is what the leader's cache shows, its own writes laid over it. Of a stale slot (its index in staleSlots) it
+// shows the version before.
+func (w *world) snapshot(stale int) coordinator.Snapshot {
+	s := coordinator.Snapshot{
+		Config: config, Now: w.now, Term: coordinator.Term{ID: w.leader.term, Counter: w.leader.counter},
+		Declared: map[coordinator.Workload]int32{}, LastSeen: map[string]coordinator.Session{},
+	}
+	old := func(slot int) bool { return stale == slot || stale == allStale }
+	if group, there := w.group.shown(old(0)); there {
+		s.Group = group
+	}
+	for i := range w.plans {
+		if plan, there := w.plans[i].shown(old(1 + i)); there && planOf(plan, s.Group) {
+			s.Plans = append(s.Plans, plan)
+		}
+	}
+	for i := range w.members {
+		if m, there := w.members[i].shown(old(1 + len(w.plans) + i)); there {
+			s.Members = append(s.Members, m)
+		}
+	}
+	for i := range w.leases {
+		l := &w.leases[i]
+		s.LastSeen[l.name] = l.session()
+	}
+	for _, p := range w.procs {
+		if p.kind != registered && !p.over && !p.goes {
+			s.Declared[workload]++
+		}
+	}
+	return s
+}
+
+// planOf: plans of a former life of the group are no plans of this one.
+func planOf(p *coordinator.Plan, group *v1alpha1.ConsumerGroup) bool {
+	return group != nil && metav1.IsControlledBy(p.Revision, group)
+}
+
+const (
+	noneStale = -1
+	allStale  = -2
+)
+
+func (s *slot[T]) shown(old bool) (T, bool) {
+	if old && s.stale {
+		return s.before, s.existed
+	}
+	return s.now, s.there
+}
+
+func (l *lease) session() coordinator.Session {
+	return coordinator.Session{
+		Holder: l.holder, RenewTime: micro(l.renew), LeaseDuration: sessionTimeout, Seen: l.seen, Former: l.former,
+	}
+}
+
+// staleSlots are the slots of which the cache may still show the version before; allStale if there are several.
+func (w *world) staleSlots() []int {
+	var stale []int
+	if w.group.stale {
+		stale = append(stale, 0)
+	}
+	for i := range w.plans {
+		if w.plans[i].stale {
+			stale = append(stale, 1+i)
+		}
+	}
+	for i := range w.members {
+		if w.members[i].stale {
+			stale = append(stale, 1+len(w.plans)+i)
+		}
+	}
+	if len(stale) > 1 {
+		stale = append(stale, allStale)
+	}
+	return stale
+}
+
+// staleness is the number of slots that can be stale: the group, each plan, each member.
+func (w *world) staleness() int { return 1 + len(w.plans) + len(w.members) }
+
+func (w *world) slotFresh(i int) {
+	switch {
+	case i == 0:
+		w.group.fresh()
+	case i <= len(w.plans):
+		w.plans[i-1].fresh()
+	default:
+		w.members[i-1-len(w.plans)].fresh()
+	}
+}
+
+// decide asks the coordinator, reading live what it needs. With an assignor that breaks ties at will there may be
+// several answers.
+func (w *world) decide(stale int) []coordinator.Decision {
+	calls := 0
+	first := w.decideOnce(stale, func(name string) (assignor.Assignor, bool) {
+		calls++
+		return assignor.ByName(name)
+	})
+	answers := []coordinator.Decision{first}
+	if calls == 0 || !w.ties {
+		return answers
+	}
+	if other := w.decideOnce(stale, otherTies); !samePlan(first, other) {
+		answers = append(answers, other)
+	}
+	return answers
+}
+
+func (w *world) decideOnce(stale int, assign func(string) (assignor.Assignor, bool)) coordinator.Decision {
+	s := w.snapshot(stale)
+	s.Config.Assign = assign
+	for range liveReads {
+		told := s
+		if w.mutation != nil && w.mutation.snapshot != nil {
+			told.Members, told.Plans = slices.Clone(s.Members), slices.Clone(s.Plans)
+			w.mutation.snapshot(w, &told)
+		}
+		decision := coordinator.Decide(told)
+		if decision.Need.Empty() {
+			return decision
+		}
+		w.readLive(&s, decision.Need)
+	}
+	panic("the coordinator asks for live reads again and again")
+}
+
+// readLive lays what is stored over the snapshot.
+func (w *world) readLive(s *coordinator.Snapshot, need coordinator.Live) {
+	if need.Plans {
+		s.Live.Plans, s.Plans = true, nil
+		for i := range w.plans {
+			if w.plans[i].there && planOf(w.plans[i].now, s.Group) {
+				s.Plans = append(s.Plans, w.plans[i].now)
+			}
+		}
+	}
+	for name := range need.Members {
+		if s.Live.Members == nil {
+			s.Live.Members = map[string]bool{}
+		}
+		s.Live.Members[name] = true
+		s.Members = slices.DeleteFunc(slices.Clone(s.Members), func(m *v1alpha1.GroupMember) bool { return m.Name == name })
+		if m := w.memberNow(name); m != nil {
+			s.Members = append(s.Members, m)
+		}
+	}
+}
+
+// otherTies is the same assignor, told the members under names in the opposite order.
+func otherTies(name string) (assignor.Assignor, bool) {
+	assign, ok := assignor.ByName(name)
+	return func(in assignor.Input) (assignor.Result, error) {
+		in.Members = slices.Clone(in.Members)
+		for i := range in.Members {
+			in.Members[i].Name = opposite(in.Members[i].Name)
+		}
+		return assign(in)
+	}, ok
+}
+
+// opposite maps each letter so that the order of names turns round.
+func opposite(name string) string {
+	return strings.Map(func(r rune) rune { return 0x2000 - r }, name)
+}
+
+func samePlan(a, b coordinator.Decision) bool { return planText(a) == planText(b) }
+
+func planText(d coordinator.Decision) string {
+	for _, batch := range d.Batches {
+		for _, write := range batch.Writes {
+			if plan, ok := write.New.(*appsv1.ControllerRevision); ok && write.Verb == coordinator.Create {
+				return string(plan.Data.Raw)
+			}
+		}
+	}
+	return ""
+}
+
+// takeOn makes a decision the leader's. A cache never goes back: what it has shown once it goes on showing.
+func (w *world) takeOn(d coordinator.Decision, stale int) {
+	for i := range w.staleness() {
+		if stale != allStale && stale != i {
+			w.slotFresh(i)
+		}
+	}
+	w.leader.queue = slices.Clone(d.Batches)
+	w.leader.counter++
+}
+
+// send takes the i-th write of the leader's present batch out of the queue.
+func (w *world) send(i int) (write coordinator.Write, phase coordinator.Phase) {
+	batch := w.leader.queue[0]
+	write = batch.Writes[i]
+	rest := slices.Delete(slices.Clone(batch.Writes), i, i+1)
+	w.leader.queue = slices.Clone(w.leader.queue)
+	if len(rest) == 0 {
+		w.leader.queue = w.leader.queue[1:]
+	} else {
+		w.leader.queue[0].Writes = rest
+	}
+	return write, batch.Phase
+}
+
+// sendWell: the write arrives and the leader hears of it. What is refused stops the list, and is looked at again.
+func (w *world) sendWell(i int) {
+	write, phase := w.send(i)
+	if !w.lands(write) {
+		w.leader.queue = nil
+		w.refresh(subject(write))
+		return
+	}
+	w.store(write, false)
+	if phase == phaseSettle {
+		w.leader.unknown = slices.DeleteFunc(w.leader.unknown, func(name string) bool { return name == nameOf(write.New) })
+	}
+}
+
+// sendIntoTheDark: the leader hears nothing of a write and stops its list. The write may arrive at once, later or never.
+func (w *world) sendIntoTheDark(i int) {
+	write, _ := w.send(i)
+	w.flights = append(w.flights, write)
+	w.leader.queue = nil
+	if w.mutation != nil && w.mutation.forgetsUnknown {
+		return
+	}
+	if name := nameOf(subject(write)); !slices.Contains(w.leader.unknown, name) {
+		w.leader.unknown = append(w.leader.unknown, name)
+	}
+}
+
+func subject(write coordinator.Write) coordinator.Object {
+	if write.New != nil {
+		return write.New
+	}
+	return write.Old
+}
+
+func nameOf(o coordinator.Object) string {
+	switch o.(type) {
+	case *v1alpha1.ConsumerGroup:
+		return "group/" + o.GetName()
+	case *v1alpha1.GroupMember:
+		return "member/" + o.GetName()
+	}
+	return "plan/" + o.GetName()
+}
+
+// refresh: the leader has read an object live.
+func (w *world) refresh(o coordinator.Object) {
+	switch o := o.(type) {
+	case *v1alpha1.ConsumerGroup:
+		w.group.fresh()
+	case *v1alpha1.GroupMember:
+		if s := w.member(o.Name); s != nil {
+			s.fresh()
+		}
+	case *appsv1.ControllerRevision:
+		if i := w.planIndex(o.Name); i >= 0 {
+			w.plans[i].fresh()
+		}
+	}
+}
+
+// settle reads the i-th object of unknown outcome live; a member or group that is there is then touched, so that the
+// write, should it still be on its way, cannot land any more.
+func (w *world) settle(i int) {
+	name := w.leader.unknown[i]
+	var live, touched coordinator.Object
+	switch kind, object, _ := strings.Cut(name, "/"); kind {
+	case "group":
+		if w.group.there {
+			w.group.fresh()
+			copied := *w.group.now
+			live, touched = w.group.now, &copied
+		}
+	case "member":
+		if m := w.memberNow(object); m != nil {
+			w.refresh(m)
+			copied := *m
+			live, touched = m, &copied
+		}
+	default:
+		if i := w.planIndex(object); i >= 0 {
+			w.plans[i].fresh()
+		}
+	}
+	if live == nil {
+		w.leader.unknown = slices.Delete(w.leader.unknown, i, i+1)
+		return
+	}
+	w.leader.counter++
+	annotate(touched, v1alpha1.TouchedAnnotation, coordinator.TouchValue(
+		coordinator.Term{ID: w.leader.term, Counter: w.leader.counter}, w.generation()))
+	write := coordinator.Write{Verb: coordinator.Update, Old: live, New: touched}
+	w.leader.queue = []coordinator.Batch{{Phase: phaseSettle, Writes: []coordinator.Write{write}}}
+}
+
+func annotate(o coordinator.Object, key, value string) {
+	annotations := map[string]string{}
+	for k, v := range o.GetAnnotations() {
+		annotations[k] = v
+	}
+	annotations[key] = value
+	o.SetAnnotations(annotations)
+}
+
+// generation is the greater of the group's and the newest plan's.
+func (w *world) generation() int64 {
+	var generation int64
+	if w.group.there {
+		generation = w.group.now.Status.Generation
+	}
+	for i := range w.plans {
+		if w.plans[i].there {
+			generation = max(generation, w.plans[i].now.Generation())
+		}
+	}
+	return generation
+}
+
+// succeed gives the leadership to a fresh process that has read everything and knows no heartbeat yet.
+func (w *world) succeed() {
+	w.terms++
+	w.leader = leader{term: fmt.Sprintf("term%d", w.terms)}
+	w.caughtUp()
+	for i := range w.leases {
+		w.leases[i].seen, w.leases[i].former = w.now, time.Time{}
+	}
+}
+
+// freeze leaves the writes of the present batch on their way, and a successor takes over.
+func (w *world) freeze() {
+	for _, write := range w.leader.queue[0].Writes {
+		if w.lands(write) {
+			w.flights = append(w.flights, write)
+		}
+	}
+	w.succeed()
+}

@@ -1,0 +1,208 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/rollcall-dev/rollcall/test/referee"
+)
+
+// result of a search.
+type result struct {
+	states, steps int
+	depth         int
+	exhausted     bool
+	violation     *trace
+}
+
+func (r result) String() string {
+	return fmt.Sprintf("%d states, %d steps, depth %d, exhausted: %t", r.states, r.steps, r.depth, r.exhausted)
+}
+
+// visited worlds in a search that goes deep first.
+const (
+	onPath = 1
+	done   = 2
+)
+
+// search walks from a world to all that can be reached.
+type search struct {
+	limit    int       // of states
+	deadline time.Time // zero: none
+	visited  map[uint64]uint8
+	path     []frame
+	result   result
+}
+
+// frame is a world on the present path, and the steps from it that are left.
+type frame struct {
+	world *world
+	key   uint64
+	by    step
+	left  []step
+	// course: some step of the world's own course leads elsewhere.
+	course bool
+	// wrote: by was more than the passing of time.
+	wrote bool
+}
+
+// exhaust visits every world that can be reached from the first one, deep first: memory holds one path and the keys.
+func exhaust(from *world, limit int, deadline time.Time) result {
+	s := search{limit: limit, deadline: deadline, visited: map[uint64]uint8{}}
+	s.result.exhausted = true
+	s.enter(from, step{})
+	for len(s.path) > 0 && s.result.violation == nil {
+		if s.stop() {
+			s.result.exhausted = false
+			break
+		}
+		s.advance()
+	}
+	s.result.states = len(s.visited)
+	return s.result
+}
+
+func (s *search) stop() bool {
+	if len(s.visited) >= s.limit {
+		return true
+	}
+	return s.result.steps%1024 == 0 && !s.deadline.IsZero() && time.Now().After(s.deadline)
+}
+
+// advance takes the next step from the end of the path, or goes back.
+func (s *search) advance() {
+	top := &s.path[len(s.path)-1]
+	if len(top.left) == 0 {
+		s.leave(top)
+		return
+	}
+	by := top.left[0]
+	top.left = top.left[1:]
+	if next := top.world.take(by); next != nil {
+		s.follow(top, next, by)
+	}
+}
+
+func (s *search) follow(top *frame, next *world, by step) {
+	s.result.steps++
+	if err := next.judge(); err != nil {
+		s.violated(next, by, err)
+		return
+	}
+	key := next.key()
+	if by.own() && key != top.key {
+		top.course = true
+	}
+	switch s.visited[key] {
+	case onPath:
+		if by.own() && key != top.key {
+			s.circle(next, key, by)
+		}
+	case done:
+	default:
+		s.enterKeyed(next, key, by)
+	}
+}
+
+// circle: the world's own course has come back to where it was. If only time has passed the group is at rest; otherwise it
+// would go round for ever.
+func (s *search) circle(next *world, key uint64, by step) {
+	i := slices.IndexFunc(s.path, func(f frame) bool { return f.key == key })
+	for _, f := range s.path[i+1:] {
+		if f.wrote {
+			s.violated(next, by, fmt.Errorf("invariant 7: the group never comes to rest: this is where it was after step %d", i))
+			return
+		}
+	}
+	if by.kind != stepTick {
+		s.violated(next, by, fmt.Errorf("invariant 7: the group never comes to rest: this is where it was after step %d", i))
+		return
+	}
+	if err := next.referee.Rest(next.view(), "this step"); err != nil {
+		s.violated(next, by, err)
+	}
+}
+
+func (s *search) enter(w *world, by step) { s.enterKeyed(w, w.key(), by) }
+
+func (s *search) enterKeyed(w *world, key uint64, by step) {
+	s.visited[key] = onPath
+	s.path = append(s.path, frame{world: w, key: key, by: by, left: w.steps(), wrote: by.kind != stepTick})
+	s.result.depth = max(s.result.depth, len(s.path))
+}
+
+// leave goes back from a world all of whose steps have been taken. Where none of its own course led elsewhere it is at rest.
+func (s *search) leave(top *frame) {
+	if !top.course {
+		if err := top.world.referee.Rest(top.world.view(), "this step"); err != nil {
+			s.path = s.path[:len(s.path)-1]
+			s.violated(top.world, top.by, err)
+			return
+		}
+	}
+	s.visited[top.key] = done
+	s.path[len(s.path)-1] = frame{}
+	s.path = s.path[:len(s.path)-1]
+}
+
+func (s *search) violated(last *world, by step, err error) {
+	t := &trace{last: last, err: err}
+	for i := 1; i < len(s.path); i++ {
+		t.lines = append(t.lines, s.path[i-1].world.describe(s.path[i].by))
+	}
+	if len(s.path) > 0 {
+		t.lines = append(t.lines, s.path[len(s.path)-1].world.describe(by))
+	}
+	s.result.violation = t
+}
+
+// judge asks the referee about a world that was just reached.
+func (w *world) judge() error {
+	view := w.view()
+	if err := w.referee.Check(view, "this step"); err != nil {
+		return err
+	}
+	if w.quiet() {
+		return w.referee.Settled(view, "this step")
+	}
+	return nil
+}
+
+// begin is the Stable group that an exploration begins with.
+func (s *setup) begin() (*world, error) {
+	w := &world{setup: s, now: beginning, referee: referee.New()}
+	events, faults := s.events, s.faults
+	s.events, s.faults = 0, 0
+	defer func() { s.events, s.faults = events, faults }()
+	w.succeed()
+	w.createGroup()
+	for _, name := range s.initial {
+		w.happens(event{what: joins, who: name})
+	}
+	if err := w.judge(); err != nil {
+		return nil, err
+	}
+	return w.run()
+}
+
+// run follows the world's own course, always the first step there is, until it is at rest.
+func (w *world) run() (*world, error) {
+	const bound = 5000
+	for range bound {
+		steps := w.steps()
+		i := slices.IndexFunc(steps, step.own)
+		if i < 0 {
+			return w, w.referee.Rest(w.view(), "the last step")
+		}
+		next := w.take(steps[i])
+		if err := next.judge(); err != nil {
+			return next, fmt.Errorf("%s: %w", w.describe(steps[i]), err)
+		}
+		if next.key() == w.key() {
+			return next, next.referee.Rest(next.view(), "the last step")
+		}
+		w = next
+	}
+	return w, fmt.Errorf("invariant 7: the group does not come to rest within %d steps:\n%s", bound, w)
+}

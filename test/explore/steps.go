@@ -1,0 +1,352 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+
+	"github.com/rollcall-dev/rollcall/api/v1alpha1"
+	"github.com/rollcall-dev/rollcall/coordinator"
+)
+
+// stepKind is a kind of step.
+type stepKind string
+
+// Kinds of steps. The second group are faults.
+const (
+	stepReads     stepKind = "reads"
+	stepAcks      stepKind = "acknowledges"
+	stepWithdraws stepKind = "withdraws"
+	stepClaims    stepKind = "writes its incarnation"
+	stepPodStops  stepKind = "pod stops"
+	stepPublishes stepKind = "publish acknowledges"
+	stepRecreates stepKind = "is created again"
+	stepCollects  stepKind = "is deleted with its group"
+	stepDecides   stepKind = "decides"
+	stepSends     stepKind = "writes"
+	stepSettles   stepKind = "reads live"
+	stepArrives   stepKind = "late write arrives"
+	stepTick      stepKind = "time passes"
+	stepEvent     stepKind = "event"
+
+	// A write without an answer may arrive at once, later or never: one kind of fault for all three. A coordinator that
+	// crashes is one that freezes and whose writes never arrive; only one that is idle is said to crash.
+	stepStale  stepKind = "decides on a stale read"
+	stepDark   stepKind = "write is sent, and no answer comes"
+	stepCrash  stepKind = "crashes"
+	stepFreeze stepKind = "freezes with its batch in flight"
+)
+
+// step is one thing that can happen in a world.
+type step struct {
+	kind stepKind
+	i    int // of a process, member, write or stale slot
+	j    int // of a choice
+	ev   event
+}
+
+func (s step) fault() bool {
+	switch s.kind {
+	case stepStale, stepDark, stepCrash, stepFreeze:
+		return true
+	}
+	return false
+}
+
+// own: it is of the world's own course, neither event nor fault.
+func (s step) own() bool { return s.kind != stepEvent && !s.fault() }
+
+// steps are all that can be taken from here. Those of the world's own course come first, then events, then faults.
+func (w *world) steps() []step {
+	steps := w.processSteps(nil)
+	steps = w.objectSteps(steps)
+	steps = w.leaderSteps(steps)
+	for i := range w.flights {
+		steps = append(steps, step{kind: stepArrives, i: i})
+	}
+	if at := w.tick(); at != nil {
+		steps = append(steps, *at)
+	}
+	steps = w.eventSteps(steps)
+	if w.failed < w.faults {
+		steps = w.faultSteps(steps)
+	}
+	return steps
+}
+
+func (w *world) processSteps(steps []step) []step {
+	for i := range w.procs {
+		p := &w.procs[i]
+		switch {
+		case p.claims:
+			steps = append(steps, step{kind: stepClaims, i: i})
+			continue
+		case w.withdraws(p):
+			steps = append(steps, step{kind: stepWithdraws, i: i})
+		}
+		if w.reads(p) {
+			steps = append(steps, step{kind: stepReads, i: i})
+		}
+		if w.mayAcknowledge(p) {
+			steps = append(steps, step{kind: stepAcks, i: i})
+		}
+		if p.goes && !p.over {
+			steps = append(steps, step{kind: stepPodStops, i: i})
+		}
+		if w.recreates(p) {
+			steps = append(steps, step{kind: stepRecreates, i: i})
+		}
+	}
+	return steps
+}
+
+// recreates: the workload controller makes a pod's member anew when somebody has deleted it.
+func (w *world) recreates(p *process) bool {
+	return p.kind != registered && !p.over && !p.goes && w.memberNow(p.object()) == nil &&
+		w.group.there && w.group.now.DeletionTimestamp == nil
+}
+
+func (w *world) objectSteps(steps []step) []step {
+	for i := range w.members {
+		m := w.members[i].now
+		if !w.members[i].there {
+			continue
+		}
+		if revision, _ := w.published(m); revision > 0 {
+			steps = append(steps, step{kind: stepPublishes, i: i})
+		}
+		if w.orphaned(m) {
+			steps = append(steps, step{kind: stepCollects, i: i})
+		}
+	}
+	return steps
+}
+
+// orphaned: the garbage collector deletes it, since its owner is gone.
+func (w *world) orphaned(m *v1alpha1.GroupMember) bool {
+	return m.DeletionTimestamp == nil && len(m.OwnerReferences) > 0 && m.OwnerReferences[0].UID != w.groupUID()
+}
+
+func (w *world) leaderSteps(steps []step) []step {
+	switch {
+	case len(w.leader.queue) > 0:
+		for i := range w.leader.queue[0].Writes {
+			steps = append(steps, step{kind: stepSends, i: i})
+		}
+	case len(w.leader.unknown) > 0:
+		for i := range w.leader.unknown {
+			steps = append(steps, step{kind: stepSettles, i: i})
+		}
+	default:
+		for j, choice := range w.decisions() {
+			if len(choice.Batches) > 0 {
+				steps = append(steps, step{kind: stepDecides, i: noneStale, j: j})
+			}
+		}
+	}
+	return steps
+}
+
+// decisions are what the idle leader would decide now.
+func (w *world) decisions() []coordinator.Decision {
+	if w.choices == nil {
+		w.choices = w.decide(noneStale)
+	}
+	return w.choices
+}
+
+// quiet: the leader has nothing to do at this instant.
+func (w *world) quiet() bool {
+	return w.idle() && len(w.decisions()) == 1 && len(w.decisions()[0].Batches) == 0
+}
+
+func (w *world) tick() *step {
+	if !w.quiet() || w.nextInstant(w.decisions()[0].WakeAt).IsZero() {
+		return nil
+	}
+	return &step{kind: stepTick}
+}
+
+func (w *world) eventSteps(steps []step) []step {
+	if w.happened >= w.events {
+		return steps
+	}
+	if w.happened < len(w.script) {
+		return append(steps, step{kind: stepEvent, ev: w.script[w.happened]})
+	}
+	for _, e := range w.vocabulary {
+		steps = append(steps, step{kind: stepEvent, ev: e})
+	}
+	return steps
+}
+
+func (w *world) faultSteps(steps []step) []step {
+	add := func(s step) {
+		if w.only == nil || slices.Contains(w.only, s.kind) {
+			steps = append(steps, s)
+		}
+	}
+	if len(w.leader.queue) > 0 {
+		for i, write := range w.leader.queue[0].Writes {
+			if w.lands(write) {
+				add(step{kind: stepDark, i: i})
+			}
+		}
+		add(step{kind: stepFreeze})
+		return steps
+	}
+	// What an idle coordinator takes along is only when it last saw a heartbeat.
+	if len(w.leases) > 0 || len(w.leader.unknown) > 0 {
+		add(step{kind: stepCrash})
+	}
+	if w.idle() {
+		w.staleSteps(add)
+	}
+	return steps
+}
+
+// staleSteps: only a stale read that leads to writes makes a difference.
+func (w *world) staleSteps(add func(step)) {
+	for _, slot := range w.staleSlots() {
+		for j, choice := range w.decide(slot) {
+			if len(choice.Batches) > 0 {
+				add(step{kind: stepStale, i: slot, j: j})
+			}
+		}
+	}
+}
+
+// take gives the world that a step leads to; nil if it cannot be taken.
+func (w *world) take(s step) *world {
+	next := w.clone()
+	switch {
+	case s.kind == stepEvent:
+		if !next.happens(s.ev) {
+			return nil
+		}
+		next.happened++
+	case s.fault():
+		next.fault(s)
+		next.failed++
+	case s.kind == stepTick:
+		next.pass(w.nextInstant(w.decisions()[0].WakeAt))
+	default:
+		next.ordinary(s, w)
+	}
+	next.tidy()
+	return next
+}
+
+func (w *world) fault(s step) {
+	switch s.kind {
+	case stepStale:
+		w.takeOn(w.decide(s.i)[s.j], s.i)
+	case stepCrash:
+		w.succeed()
+	case stepFreeze:
+		w.freeze()
+	default:
+		w.sendIntoTheDark(s.i)
+	}
+}
+
+// ordinary steps are the world's own course.
+func (w *world) ordinary(s step, from *world) {
+	switch s.kind {
+	case stepReads:
+		w.takeIn(&w.procs[s.i])
+	case stepAcks:
+		w.acknowledge(&w.procs[s.i])
+	case stepWithdraws:
+		w.withdraw(&w.procs[s.i])
+	case stepClaims:
+		w.claim(&w.procs[s.i])
+	case stepPodStops:
+		w.podStops(&w.procs[s.i])
+	case stepRecreates:
+		w.createMember(&w.procs[s.i])
+	case stepPublishes:
+		w.publish(w.members[s.i].now)
+	case stepCollects:
+		w.remove(w.members[s.i].now, true)
+	case stepDecides:
+		w.takeOn(from.decisions()[s.j], noneStale)
+	case stepSends:
+		w.sendWell(s.i)
+	case stepSettles:
+		w.settle(s.i)
+	case stepArrives:
+		write := w.flights[s.i]
+		w.flights = append(w.flights[:s.i], w.flights[s.i+1:]...)
+		w.store(write, true)
+	}
+}
+
+// publish acknowledges for a pod that cannot.
+func (w *world) publish(m *v1alpha1.GroupMember) {
+	revision, _ := w.published(m)
+	w.rewrite(m, func(spec *v1alpha1.GroupMemberSpec) {
+		spec.Acknowledged = &v1alpha1.Acknowledged{MemberID: m.Status.MemberID, Revision: revision}
+	})
+}
+
+// describe says what a step from here is, for people.
+func (w *world) describe(s step) string {
+	switch s.kind {
+	case stepReads, stepAcks, stepWithdraws, stepClaims, stepPodStops:
+		return fmt.Sprintf("%s %s", w.procs[s.i].name, s.kind)
+	case stepRecreates:
+		return fmt.Sprintf("%s %s by the workload controller", w.procs[s.i].object(), s.kind)
+	case stepPublishes, stepCollects:
+		return fmt.Sprintf("%s: %s", w.members[s.i].name, s.kind)
+	case stepEvent:
+		return s.ev.String()
+	case stepSends, stepDark:
+		write := w.leader.queue[0].Writes[s.i]
+		outcome := ""
+		if s.kind == stepSends && !w.lands(write) {
+			outcome = " (refused: it has changed)"
+		}
+		if s.kind != stepSends {
+			outcome = " (the " + string(s.kind) + ")"
+		}
+		return fmt.Sprintf("%s writes, phase %s: %s%s", w.leader.term, w.leader.queue[0].Phase, describeWrite(write), outcome)
+	case stepSettles:
+		return fmt.Sprintf("%s reads live %s", w.leader.term, w.leader.unknown[s.i])
+	case stepArrives:
+		return "late write arrives: " + describeWrite(w.flights[s.i])
+	case stepStale:
+		return fmt.Sprintf("%s decides on a stale read of %s", w.leader.term, w.slotName(s.i))
+	case stepTick:
+		then := w.nextInstant(w.decisions()[0].WakeAt)
+		return fmt.Sprintf("%s pass (it is %s)", then.Sub(w.now), then.Sub(beginning))
+	}
+	return w.leader.term + " " + string(s.kind)
+}
+
+func (w *world) slotName(i int) string {
+	switch {
+	case i == allStale:
+		return "everything"
+	case i == 0:
+		return "the group"
+	case i <= len(w.plans):
+		return w.plans[i-1].name
+	}
+	return w.members[i-1-len(w.plans)].name
+}
+
+func describeWrite(write coordinator.Write) string {
+	text := string(write.Verb) + " " + nameOf(subject(write))
+	switch o := write.New.(type) {
+	case *v1alpha1.GroupMember:
+		text += " " + describeMember(o)
+	case *v1alpha1.ConsumerGroup:
+		text += fmt.Sprintf(" state=%s generation=%d", o.Status.State, o.Status.Generation)
+	case *appsv1.ControllerRevision:
+		text += " " + strings.TrimSpace(string(o.Data.Raw))
+	}
+	return text
+}
