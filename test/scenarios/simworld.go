@@ -58,7 +58,7 @@ func (w *simWorld) Do(command Command) error {
 		return &Refusal{errors.New("the API server cannot be reached")}
 	}
 	err := simCommands[command.Verb](w, &command)
-	w.Settle()
+	w.Act()
 	var status apierrors.APIStatus
 	if errors.As(err, &status) {
 		return &Refusal{err}

@@ -66,6 +66,8 @@ type Process struct {
 	read     *v1alpha1.GroupMember
 	works    map[referee.Copy]int64
 	err      string
+	// revoked is the newest revision that took something from it: until it has acknowledged that, it owes its word.
+	revoked int64
 	// ended: it writes nothing more.
 	ended            bool
 	silenced, paused bool
@@ -275,12 +277,21 @@ func (p *Process) follow(member *v1alpha1.GroupMember) {
 	for _, owner := range member.OwnerReferences {
 		p.groupUID = owner.UID
 	}
+	for _, revoked := range member.Status.Revoking {
+		if revoked.MemberID == p.memberID() {
+			p.revoked = max(p.revoked, revoked.Revision)
+		}
+	}
 }
 
-// acknowledge says that it has stopped what was revoked from it, if there is anything to say.
+// acknowledge says that it has stopped what was revoked from it, if there is anything to say. It may come too late to be
+// waited for.
 func (p *Process) acknowledge(willing bool) bool {
-	member := p.read
-	if !willing || !unacknowledged(member, p.memberID()) {
+	member, word := p.read, int64(0)
+	if before := member.Spec.Acknowledged; before != nil && before.MemberID == p.memberID() {
+		word = before.Revision
+	}
+	if !willing || p.revoked <= word {
 		return false
 	}
 	err := p.patch(func(spec *v1alpha1.GroupMemberSpec) {

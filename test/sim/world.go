@@ -119,6 +119,15 @@ func (w *World) Settle() {
 	w.fail(fmt.Errorf("the world does not come to rest at one instant within %d passes", maxPasses))
 }
 
+// Act lets everybody react to what was just done, and those renew whose renewal is overdue by it (a process that was
+// frozen, or whose session has become shorter).
+func (w *World) Act() {
+	w.Settle()
+	if w.renew() {
+		w.Settle()
+	}
+}
+
 // pass lets each act once, and says whether anybody did.
 func (w *World) pass() bool {
 	before := w.Store.Version()
@@ -148,10 +157,7 @@ func (w *World) instant(at time.Time) {
 	if at.After(w.clock.now) {
 		w.clock.now = at
 	}
-	w.Settle()
-	if w.renew() {
-		w.Settle()
-	}
+	w.Act()
 }
 
 // nextDue is the earliest instant at which anything happens by itself; zero when nothing will.
