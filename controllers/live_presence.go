@@ -43,13 +43,18 @@ func (p *livePresence) present(ctx context.Context, member *v1alpha1.GroupMember
 		return nil, err
 	}
 	for _, update := range decision.Updates {
-		if update.New.Name == member.Name && update.New.Spec.Presence != nil && update.New.Spec.Presence.State == v1alpha1.Present {
+		if update.New.Name == member.Name && longer(member.Spec.Presence, update.New.Spec.Presence) {
 			back := member.DeepCopy()
 			back.Spec.Presence = update.New.Spec.Presence
 			return back, nil
 		}
 	}
 	return member, nil
+}
+
+// longer: what is seen gives the member more time than what is stored: it is back, or another absence has begun.
+func longer(stored, seen *v1alpha1.Presence) bool {
+	return seen != nil && (seen.State == v1alpha1.Present || seen.State == v1alpha1.Away && seen.Since.After(stored.Since.Time))
 }
 
 // substitutePod replaces the member's pod in the snapshot by a live read: the pod of its incarnation and, where the name is

@@ -80,11 +80,7 @@ func (l *planLibrary) whole(
 		}
 		revision = live
 	}
-	content, err := coordinator.ParsePlan(revision)
-	if err != nil {
-		return nil, fmt.Errorf("plan %s: %w", revision.Name, err)
-	}
-	return content, nil
+	return coordinator.ParsePlan(revision)
 }
 
 func (l *planLibrary) known(group types.NamespacedName, uid types.UID) *coordinator.PlanContent {
