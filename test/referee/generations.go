@@ -84,7 +84,7 @@ func (r *Referee) checkPlan(v View, p *coordinator.Plan, next int64, verdict *ve
 		}
 	}
 	checkTarget(p, verdict)
-	r.checkReasons(p, verdict)
+	r.checkReasons(v, p, verdict)
 }
 
 // replaces: the plan of the present generation was deleted by hand before the group followed it, and a late write made the

@@ -9,11 +9,11 @@ import (
 
 // checkReasons compares the recorded reasons with the plan before. A late plan may land after its reason has gone, so only
 // what was ever true since then counts.
-func (r *Referee) checkReasons(p *coordinator.Plan, verdict *verdict) {
+func (r *Referee) checkReasons(v View, p *coordinator.Plan, verdict *verdict) {
 	if len(p.Content.Reasons) == 0 {
 		verdict.broken(2, "plan %s gives no reason", p.Revision.Name)
 	}
-	before := r.planBefore(p)
+	before := planBefore(v, p)
 	for _, cause := range p.Content.Reasons {
 		if before == nil && cause.Reason != v1alpha1.RebalanceMemberJoined {
 			continue
@@ -32,12 +32,15 @@ func (r *Referee) checkReasons(p *coordinator.Plan, verdict *verdict) {
 	}
 }
 
-func (r *Referee) planBefore(p *coordinator.Plan) *coordinator.Plan {
-	i := slices.IndexFunc(r.plans, func(known *coordinator.Plan) bool { return known.Generation() == p.Generation()-1 })
+// planBefore is the plan that another follows; nil when it was deleted by hand, then it could not be compared with.
+func planBefore(v View, p *coordinator.Plan) *coordinator.Plan {
+	i := slices.IndexFunc(v.Plans, func(known *coordinator.Plan) bool {
+		return known.Generation() == p.Generation()-1 && known.Content != nil && planOf(known, v.Group)
+	})
 	if i < 0 {
 		return nil
 	}
-	return r.plans[i]
+	return v.Plans[i]
 }
 
 // wholeTrue judges the reasons that name nobody.
