@@ -1,9 +1,6 @@
 package assignor
 
-import (
-	"cmp"
-	"slices"
-)
+import "slices"
 
 // copies gives each copy of each topic its member.
 func (st *state) copies() []int32 {
@@ -61,34 +58,26 @@ func (st *state) takeIndexes(g *group, first int32, members []int32, fits func(s
 	return members
 }
 
-// settleSet is settleIndexes where the topics of a slot can have had different members. It goes pair by pair of slot and
-// member. If every slot gets a member, copies that are not kept are taken anyway, and those pairs come first by which most
-// are kept; else those by which the fewest are taken from others.
+// settleSet is settleIndexes where the topics of a slot can have had different members. What counts is, in this order, how
+// many copies are taken from others, how many are kept, and that low indexes are used.
 func (st *state) settleSet(g *group, first int32, members []int32) {
-	type pair struct{ cost, kept, slot, member int32 }
-	var pairs []pair
-	free := 0
+	var free []int32
 	for s := first; s < g.slot+g.parts*g.replicas; s += g.parts {
-		if st.assign[s] >= 0 || st.split[s] != nil {
-			continue
-		}
-		free++
-		held := len(g.topics) - st.p.keptAt(g, s, -1)
-		for _, m := range members {
-			kept := st.p.keptAt(g, s, m)
-			pairs = append(pairs, pair{int32(held - kept), int32(kept), s, m})
+		if st.assign[s] < 0 && st.split[s] == nil {
+			free = append(free, s)
 		}
 	}
-	slices.SortStableFunc(pairs, func(a, b pair) int {
-		if free == len(members) {
-			a.cost, b.cost = 0, 0
+	topics := len(g.topics)
+	cost := make([][]int64, len(members))
+	for i, m := range members {
+		cost[i] = make([]int64, len(free))
+		for j, s := range free {
+			held, kept := topics-st.p.keptAt(g, s, -1), st.p.keptAt(g, s, m)
+			perSlot := topics*len(free) + 1
+			cost[i][j] = (int64(held-kept)*int64(perSlot)+int64(topics-kept))*int64(len(free)*len(free)) + int64(j)
 		}
-		return cmp.Or(cmp.Compare(a.cost, b.cost), cmp.Compare(b.kept, a.kept), cmp.Compare(a.slot, b.slot))
-	})
-	for _, x := range pairs {
-		if i := slices.Index(members, x.member); i >= 0 && st.assign[x.slot] < 0 {
-			st.assign[x.slot] = x.member
-			members = slices.Delete(members, i, i+1)
-		}
+	}
+	for i, j := range match(cost) {
+		st.assign[free[j]] = members[i]
 	}
 }

@@ -2,6 +2,7 @@ package assignor
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 
 	"pgregory.net/rapid"
@@ -16,28 +17,50 @@ type shape struct {
 	policies                                                                               []ZonePolicy
 }
 
+// choice makes the choices of which an input is made: a number between two, both included.
+type choice interface {
+	between(low, high int, what string) int
+}
+
+type rapidChoice struct{ t *rapid.T }
+
+func (c rapidChoice) between(low, high int, what string) int {
+	return rapid.IntRange(low, high).Draw(c.t, what)
+}
+
+type randomChoice struct{ r *rand.Rand }
+
+func (c randomChoice) between(low, high int, _ string) int { return low + c.r.IntN(high-low+1) }
+
+func seededChoice(seed int) choice { return randomChoice{rand.New(rand.NewPCG(uint64(seed), 1))} }
+
 var zoneNames = []string{"east", "west", "north"}
 
 // draw makes an input of the shape. Owners are drawn at random, most of them valid.
-func (sh shape) draw(t *rapid.T) Input {
+func (sh shape) draw(t *rapid.T) Input { return sh.choose(rapidChoice{t}) }
+
+// example is the same input of the shape for the same seed. Unlike rapid it draws great numbers as often as small ones.
+func (sh shape) example(seed int) Input { return sh.choose(seededChoice(seed)) }
+
+func (sh shape) choose(t choice) Input {
 	in := Input{Topics: sh.drawTopics(t), Members: sh.drawMembers(t)}
 	if len(sh.policies) > 0 {
-		in.ZonePolicy = rapid.SampledFrom(sh.policies).Draw(t, "policy")
+		in.ZonePolicy = sh.policies[t.between(0, len(sh.policies)-1, "policy")]
 	}
 	sh.drawOwners(t, in)
 	return in
 }
 
-func (sh shape) drawTopics(t *rapid.T) []Topic {
+func (sh shape) drawTopics(t choice) []Topic {
 	var topics []Topic
 	left := sh.slots
-	for i := range rapid.IntRange(1, sh.topics).Draw(t, "topics") {
+	for i := range t.between(1, sh.topics, "topics") {
 		topic := Topic{
 			Name:       fmt.Sprintf("t%02d", i),
-			Partitions: int32(rapid.IntRange(1, sh.partitions).Draw(t, "partitions")),
-			Replicas:   int32(rapid.IntRange(0, sh.replicas).Draw(t, "replicas")),
+			Partitions: int32(t.between(1, sh.partitions, "partitions")),
+			Replicas:   int32(t.between(0, sh.replicas, "replicas")),
 		}
-		if sh.sets && i > 0 && (sh.allSets || rapid.Bool().Draw(t, "in set")) {
+		if sh.sets && i > 0 && (sh.allSets || (t.between(0, 1, "in set") == 1)) {
 			topic.Partitions, topic.Replicas = topics[0].Partitions, topics[0].Replicas
 			topic.CoPartition, topics[0].CoPartition = "set", "set"
 		}
@@ -45,40 +68,42 @@ func (sh shape) drawTopics(t *rapid.T) []Topic {
 			break
 		}
 		if sh.weights {
-			topic.Weight = int64(rapid.IntRange(0, 4).Draw(t, "weight"))
+			topic.Weight = int64(t.between(0, 4, "weight"))
 		}
-		if sh.partitionWeights && rapid.Bool().Draw(t, "weights") {
+		if sh.partitionWeights && (t.between(0, 1, "weights") == 1) {
 			for range topic.Partitions {
-				topic.Weights = append(topic.Weights, int64(rapid.IntRange(0, 9).Draw(t, "weight of one")))
+				topic.Weights = append(topic.Weights, int64(t.between(0, 9, "weight of one")))
 			}
 		}
 		if sh.zones {
-			topic.Zones = rapid.SliceOfN(rapid.SampledFrom(zoneNames), 0, 3).Draw(t, "homes")
+			for range t.between(0, 3, "homes") {
+				topic.Zones = append(topic.Zones, zoneNames[t.between(0, 2, "home")])
+			}
 		}
 		topics = append(topics, topic)
 	}
 	return topics
 }
 
-func (sh shape) drawMembers(t *rapid.T) []Member {
+func (sh shape) drawMembers(t choice) []Member {
 	var members []Member
-	for i := range rapid.IntRange(1, sh.members).Draw(t, "members") {
+	for i := range t.between(1, sh.members, "members") {
 		m := Member{Name: fmt.Sprintf("m%02d", i), Capacity: 1}
 		if sh.capacities {
-			m.Capacity = int64(rapid.SampledFrom([]int{0, 1, 1, 1, 2, 3}).Draw(t, "capacity"))
+			m.Capacity = []int64{1, 1, 1, 2, 3, 0}[t.between(0, 5, "capacity")]
 		}
-		if sh.subscriptions && rapid.Bool().Draw(t, "subscribes to some") {
+		if sh.subscriptions && (t.between(0, 1, "subscribes to some") == 1) {
 			for j := range sh.topics {
-				if rapid.Bool().Draw(t, "subscribes") {
+				if t.between(0, 1, "subscribes") == 1 {
 					m.Topics = append(m.Topics, fmt.Sprintf("t%02d", j))
 				}
 			}
 		}
 		if sh.away {
-			m.Away = rapid.SampledFrom([]bool{false, false, true}).Draw(t, "away")
+			m.Away = t.between(0, 2, "away") == 2
 		}
 		if sh.zones {
-			m.Zone = rapid.SampledFrom(zoneNames).Draw(t, "zone")
+			m.Zone = zoneNames[t.between(0, 2, "zone")]
 		}
 		members = append(members, m)
 	}
@@ -86,12 +111,15 @@ func (sh shape) drawMembers(t *rapid.T) []Member {
 }
 
 // drawOwners deals the copies to members at random, now and then to none; of sets mostly whole slots.
-func (sh shape) drawOwners(t *rapid.T, in Input) {
+func (sh shape) drawOwners(t choice, in Input) {
 	first := map[string][]int{} // coPartition -> owners drawn for its first topic
 	for _, topic := range in.Topics {
 		n := int(topic.Partitions * max(topic.Replicas, 1))
-		owners := rapid.SliceOfN(rapid.IntRange(-1, len(in.Members)-1), n, n).Draw(t, "owners of "+topic.Name)
-		if known, ok := first[topic.CoPartition]; ok && topic.CoPartition != "" && (topic.Replicas > 1 || rapid.IntRange(0, 3).Draw(t, "apart") > 0) {
+		owners := make([]int, n)
+		for i := range owners {
+			owners[i] = t.between(-1, len(in.Members)-1, "owner")
+		}
+		if known, ok := first[topic.CoPartition]; ok && topic.CoPartition != "" && (topic.Replicas > 1 || t.between(0, 3, "apart") > 0) {
 			owners = known
 		}
 		first[topic.CoPartition] = owners
@@ -103,7 +131,7 @@ func (sh shape) drawOwners(t *rapid.T, in Input) {
 			claim := Ownership{Topic: topic.Name, Copy: int32(c), Partitions: []int32{int32(p)}, Token: 1}
 			member := &in.Members[m]
 			member.Owned = append(member.Owned, claim)
-			if sh.pins && rapid.IntRange(0, 4).Draw(t, "pin") == 0 {
+			if sh.pins && t.between(0, 4, "pin") == 0 {
 				member.Pinned = append(member.Pinned, claim)
 			}
 		}

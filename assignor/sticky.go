@@ -81,6 +81,7 @@ func (st *state) levelAll(weights []int64) {
 		for _, w := range weights {
 			moved = lv.level(w) || moved
 		}
+		moved = moved || st.passOn()
 	}
 }
 
