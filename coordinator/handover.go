@@ -195,6 +195,9 @@ func tooLarge(st *v1alpha1.GroupMemberStatus) bool {
 // finish puts a member's part into one write: in the first batch what must come first, else in the grants.
 func (t *handover) finish(m *member, d *draft, gained []copyKey) {
 	v := t.v
+	if m.Status.State == "" && !t.activates(m) {
+		return // Nothing is known of it yet; its Pending is showAsking's to write.
+	}
 	first := d != nil || t.writeOut[m] || t.activates(m)
 	if d == nil {
 		d = v.draft(m)
