@@ -128,7 +128,9 @@ func countCopies(entries []v1alpha1.TopicPartitions) int {
 func (p *player) expectMemberID(name, wanted, actual string) error {
 	key := p.group + "/" + name
 	before, known := p.memberIDs[key]
-	p.memberIDs[key] = actual
+	if actual != "" {
+		p.memberIDs[key] = actual
+	}
 	same := before == actual
 	is := func(text string) bool {
 		switch text {

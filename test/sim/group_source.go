@@ -131,32 +131,33 @@ func ownedBy(object Object, uid types.UID) bool {
 	return false
 }
 
-// planCache keeps contents by UID: a plan never changes.
-type planCache map[types.UID]*coordinator.PlanContent
+// planCache keeps plans with their contents by UID: a plan never changes.
+type planCache map[types.UID]*coordinator.Plan
 
+// parse gives the newest plans whole, of the others what their objects say.
 func (c planCache) parse(revisions []*appsv1.ControllerRevision) []*coordinator.Plan {
 	plans := make([]*coordinator.Plan, 0, len(revisions))
 	for i, revision := range revisions {
-		plan := &coordinator.Plan{Revision: revision}
 		if i < wholePlans {
-			plan.Content = c.content(revision)
+			plans = append(plans, c.whole(revision))
+		} else {
+			plans = append(plans, &coordinator.Plan{Revision: revision})
 		}
-		plans = append(plans, plan)
 	}
 	return plans
 }
 
-// content is nil where what is stored cannot be read.
-func (c planCache) content(revision *appsv1.ControllerRevision) *coordinator.PlanContent {
-	if known, ok := c[revision.UID]; ok {
+// whole has no content where what is stored cannot be read.
+func (c planCache) whole(revision *appsv1.ControllerRevision) *coordinator.Plan {
+	if known := c[revision.UID]; known != nil {
 		return known
 	}
-	content, err := coordinator.ParsePlan(revision)
-	if err != nil {
-		return nil
+	plan := &coordinator.Plan{Revision: revision}
+	if content, err := coordinator.ParsePlan(revision); err == nil {
+		plan.Content = content
 	}
-	c[revision.UID] = content
-	return content
+	c[revision.UID] = plan
+	return plan
 }
 
 // declared are the replicas of the workloads whose annotation names the group.

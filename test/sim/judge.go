@@ -7,7 +7,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/rollcall-dev/rollcall/api/v1alpha1"
-	"github.com/rollcall-dev/rollcall/coordinator"
 	"github.com/rollcall-dev/rollcall/test/referee"
 )
 
@@ -93,8 +92,8 @@ func (w *World) refereeView(group string) referee.View {
 		Group: Get[*v1alpha1.ConsumerGroup](w.Store, group), Members: membersOf(w.Store.Now(), group), Now: w.Now(),
 	}
 	for _, revision := range ownPlans(view.Group, plansOf(w.Store.Now(), group)) {
-		if content := w.plans.content(revision); content != nil {
-			view.Plans = append(view.Plans, &coordinator.Plan{Revision: revision, Content: content})
+		if plan := w.plans.whole(revision); plan.Content != nil {
+			view.Plans = append(view.Plans, plan)
 		}
 	}
 	for _, process := range w.processes {
