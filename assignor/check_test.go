@@ -61,7 +61,8 @@ func TestGreatestNumbers(t *testing.T) {
 	in := Input{
 		Topics: []Topic{{Name: "t1", Partitions: 4, Weight: 1 << 57}, {Name: "t2", Partitions: 4, Weight: 1}},
 		Members: []Member{
-			{Name: "a", Capacity: math.MaxInt64}, {Name: "b", Capacity: math.MaxInt64 - 1},
+			{Name: "a", Capacity: math.MaxInt64},
+			{Name: "b", Capacity: math.MaxInt64 - 1},
 			{Name: "c", Capacity: 1, Owned: []Ownership{{Topic: "t1", Partitions: []int32{0, 1, 2, 3}}}},
 		},
 	}

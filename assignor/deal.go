@@ -29,7 +29,7 @@ func (u *uniform) deal() bool {
 		if !u.row.has(int32(i)) {
 			continue
 		}
-		free = free[:0]
+		free = slices.Grow(free[:0], u.countFree(g))
 		for s := g.slot; s < g.slot+g.parts*g.replicas; s++ {
 			if u.assign[s] < 0 {
 				free = append(free, s)
@@ -40,6 +40,16 @@ func (u *uniform) deal() bool {
 		}
 	}
 	return true
+}
+
+func (u *uniform) countFree(g *group) int {
+	n := 0
+	for _, m := range u.assign[g.slot : g.slot+g.parts*g.replicas] {
+		if m < 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // queueUp forms the queue and says whether anybody lacks anything.
@@ -171,7 +181,9 @@ func (d *dealer) sweep(g *group, free []int32, level float64) (left []int32, nex
 			if m == start {
 				start = d.next[m]
 			}
-			d.give(s, m)
+			if d.give(s, m); d.lack[m] > 0 {
+				next = min(next, d.density(m))
+			}
 			continue
 		}
 		if start < 0 {

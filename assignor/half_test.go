@@ -98,8 +98,10 @@ func TestHalfAppliedSubscriptions(t *testing.T) {
 }
 
 func TestHalfAppliedSpread(t *testing.T) {
-	neverMovesMore(t, shape{members: 10, topics: 4, partitions: 10, replicas: 3, subscriptions: true, capacities: true, away: true,
-		zones: true, policies: []ZonePolicy{ZoneSpread, ZonePrefer}})
+	neverMovesMore(t, shape{
+		members: 10, topics: 4, partitions: 10, replicas: 3, subscriptions: true, capacities: true, away: true,
+		zones: true, policies: []ZonePolicy{ZoneSpread, ZonePrefer},
+	})
 }
 
 func TestHalfAppliedSets(t *testing.T) {

@@ -102,9 +102,10 @@ func (lv *leveler) reach(target int32) int32 {
 		}
 	}
 	best := int32(-1)
-	for i := 0; i < len(lv.queue); i++ {
+	for at := 0; at < len(lv.queue); {
 		before := len(lv.queue)
-		lv.extend(lv.queue[i])
+		lv.extend(lv.queue[at])
+		at++
 		for _, x := range lv.queue[before:] {
 			if best < 0 || lv.fuller(x, best) {
 				best = x

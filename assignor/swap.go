@@ -84,34 +84,36 @@ func (sw *swapper) best() exchange {
 // between finds the best move of a slot from a to b, alone or against a lighter one of b.
 func (sw *swapper) between(a, b int32) exchange {
 	best := exchange{to: b}
-	for ka := range sw.kinds {
-		if gained, kept := sw.lists(a, int32(ka)); gained < 0 && kept < 0 {
+	for k := range int32(len(sw.kinds)) {
+		heavy := sw.pick(a, k, b)
+		if heavy < 0 {
 			continue
 		}
-		heavy := int32(-1)
-		for kb := -1; kb < len(sw.kinds); kb++ {
-			weight := sw.kinds[ka].weight
-			if kb >= 0 {
-				weight -= sw.kinds[kb].weight
+		for light := int32(-1); light < int32(len(sw.kinds)); light++ {
+			if x := sw.against(heavy, b, light); x.fall > best.fall {
+				best = x
 			}
-			if weight <= 0 || !sw.helps(a, b, weight) || sw.fall(a, b, weight) <= best.fall {
-				continue
-			}
-			light := int32(-1)
-			if kb >= 0 {
-				if light = sw.pick(b, int32(kb), a); light < 0 {
-					continue
-				}
-			}
-			if heavy < 0 {
-				if heavy = sw.pick(a, int32(ka), b); heavy < 0 {
-					break
-				}
-			}
-			best = exchange{heavy: heavy, light: light, to: b, fall: sw.fall(a, b, weight)}
 		}
 	}
 	return best
+}
+
+// against looks at the exchange of a slot for one of b of kind k, or with k = -1 for none. The fall is 0 if it is of no use.
+func (sw *swapper) against(heavy, b, k int32) exchange {
+	a, weight := sw.assign[heavy], sw.weightOf(heavy)
+	if k >= 0 {
+		weight -= sw.kinds[k].weight
+	}
+	if weight <= 0 || !sw.helps(a, b, weight) {
+		return exchange{}
+	}
+	x := exchange{heavy: heavy, light: -1, to: b, fall: sw.fall(a, b, weight)}
+	if k >= 0 {
+		if x.light = sw.pick(b, k, a); x.light < 0 {
+			return exchange{}
+		}
+	}
+	return x
 }
 
 // fall is by how much the sum of the load goal falls when weight goes from a to b.

@@ -250,7 +250,7 @@ func TestUniformIsExact(t *testing.T) {
 }
 
 func TestReplicasAreExact(t *testing.T) {
-	compareWithTwin(t, shape{members: 4, topics: 2, partitions: 3, replicas: 3, slots: 6}, 4)
+	compareWithTwin(t, shape{members: 4, topics: 2, partitions: 2, replicas: 3, slots: 6}, 4)
 }
 
 func TestAwayAndParkedAreExact(t *testing.T) {
@@ -262,8 +262,10 @@ func TestSubscriptionsAreExact(t *testing.T) {
 }
 
 func TestSpreadIsExact(t *testing.T) {
-	compareWithTwin(t, shape{members: 4, topics: 2, partitions: 3, replicas: 3, slots: 6, subscriptions: true, capacities: true, pins: true, away: true,
-		zones: true, policies: []ZonePolicy{ZoneSpread}}, 4)
+	compareWithTwin(t, shape{
+		members: 4, topics: 2, partitions: 3, replicas: 3, slots: 6, subscriptions: true, capacities: true, pins: true, away: true,
+		zones: true, policies: []ZonePolicy{ZoneSpread},
+	}, 4)
 }
 
 func TestSetsAreExact(t *testing.T) {
