@@ -41,11 +41,15 @@ func (st *state) keeper(g *group, s int32) int32 {
 // placer places slots that nobody has.
 type placer struct {
 	*state
-	zones [][]int32 // zone -> heap of the members that may take the kind at hand
+	heaps [][]int32 // of the members that may take the kind at hand: one a zone, or one for all if there are many zones
 	kind  *kind
 	turn  []int32 // member -> when it was last given something: of equals the one whose turn is longest ago is next
 	now   int32
+	open  []int // places in a heap, of a search
 }
+
+// zoneHeaps is how many zones have heaps of their own. With more zones a member of one that is free is soon found without.
+const zoneHeaps = 16
 
 // place gives every slot without a member to one, if any may take it: the heaviest first, and of these first what the
 // fewest may take.
@@ -61,7 +65,11 @@ func (st *state) place() {
 		x, y := &st.kinds[a], &st.kinds[b]
 		return cmp.Or(cmp.Compare(y.weight, x.weight), cmp.Compare(len(x.takers), len(y.takers)))
 	})
-	pl := placer{state: st, zones: make([][]int32, max(st.p.nZones, 1)), turn: make([]int32, len(st.load))}
+	heaps := max(st.p.nZones, 1)
+	if heaps > zoneHeaps {
+		heaps = 1
+	}
+	pl := placer{state: st, heaps: make([][]int32, heaps), turn: make([]int32, len(st.load))}
 	for _, k := range order {
 		pl.begin(&st.kinds[k])
 		for _, s := range byKind[k] {
@@ -83,57 +91,75 @@ func (st *state) unplacedByKind() [][]int32 {
 
 func (pl *placer) begin(k *kind) {
 	pl.kind = k
-	for z := range pl.zones {
-		pl.zones[z] = pl.zones[z][:0]
+	for i := range pl.heaps {
+		pl.heaps[i] = pl.heaps[i][:0]
 	}
 	for _, m := range k.takers {
-		z := pl.p.zone[m]
-		pl.zones[z] = append(pl.zones[z], m)
+		i := 0
+		if len(pl.heaps) > 1 {
+			i = int(pl.p.zone[m])
+		}
+		pl.heaps[i] = append(pl.heaps[i], m)
 	}
-	for _, heap := range pl.zones {
+	for _, heap := range pl.heaps {
 		for i := len(heap)/2 - 1; i >= 0; i-- {
 			pl.sink(heap, i)
 		}
 	}
 }
 
-// placeOne gives a slot to the best of the zones' first members.
+// placeOne gives a slot to the best of the heaps' first members.
 func (pl *placer) placeOne(s int32) {
-	best, bestZone := int32(-1), int32(-1)
-	for z := range pl.zones {
-		m := pl.firstFor(s, int32(z))
+	best, bestHeap := int32(-1), []int32(nil)
+	for _, heap := range pl.heaps {
+		m := pl.firstFor(s, heap)
 		if m >= 0 && (best < 0 || pl.better(s, m, best)) {
-			best, bestZone = m, int32(z)
+			best, bestHeap = m, heap
 		}
 	}
 	if best < 0 {
 		return
 	}
-	heap := pl.zones[bestZone]
-	at := slices.Index(heap, best)
+	at := slices.Index(bestHeap, best)
 	pl.put(s, best)
 	pl.now++
 	pl.turn[best] = pl.now
-	pl.sink(heap, at)
+	pl.sink(bestHeap, at)
 }
 
-// firstFor is the next member of a zone that does not have the partition of s. Those that have it are few: the search
-// looks at them and what stands directly below them in the heap.
-func (pl *placer) firstFor(s, zone int32) int32 {
-	heap, best := pl.zones[zone], int32(-1)
-	open := []int{0}
+// firstFor is the next member of a heap that may have s: with Spread and a heap for all zones, one in a zone that has no
+// copy of the partition, if there is any.
+func (pl *placer) firstFor(s int32, heap []int32) int32 {
+	if pl.kind.plain {
+		return pl.firstThat(heap, func(int32) bool { return true })
+	}
+	if pl.p.spread && len(pl.heaps) == 1 {
+		m := pl.firstThat(heap, func(m int32) bool { return !pl.holds(s, m) && pl.inZone(s, pl.p.zone[m], -1) == 0 })
+		if m >= 0 {
+			return m
+		}
+	}
+	return pl.firstThat(heap, func(m int32) bool { return !pl.holds(s, m) })
+}
+
+// firstThat is the first member of a heap that fits. Those before it are few: the search looks at them and at what stands
+// directly below them.
+func (pl *placer) firstThat(heap []int32, fits func(m int32) bool) int32 {
+	best := int32(-1)
+	open := append(pl.open[:0], 0)
 	for len(open) > 0 {
 		i := open[len(open)-1]
 		open = open[:len(open)-1]
 		if i >= len(heap) || (best >= 0 && pl.before(best, heap[i])) {
 			continue
 		}
-		if pl.kind.plain || !pl.holds(s, heap[i]) {
+		if fits(heap[i]) {
 			best = heap[i]
 			continue
 		}
 		open = append(open, 2*i+2, 2*i+1)
 	}
+	pl.open = open
 	return best
 }
 
