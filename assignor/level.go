@@ -146,6 +146,9 @@ func (lv *leveler) extendBy(k, y int32) {
 		}
 		if s := lv.pick(x, k, y); s >= 0 {
 			lv.visit(x, s, y)
+			if !lv.fuller(lv.fullest, x) {
+				return // that is as good as any
+			}
 			continue
 		}
 		if gained, kept := lv.lists(x, k); gained >= 0 || kept >= 0 {

@@ -1,11 +1,14 @@
 package assignor
 
+import "math"
+
 // polisher makes topics more even, and where they are as even one way as the other brings slots home. It exchanges slots
 // of one weight between two members, or hands one on to a member that could as well have it, and touches nothing that
 // goals before these have settled: as many copies are kept as before.
 type polisher struct {
 	*state
 	counts [][]int32 // group -> member -> slots; made when first asked for
+	least  []float64 // group -> the least that one more slot of it adds to unevenness; negative if not known
 }
 
 // polishBudget bounds the time for a problem: how many exchanges are looked at.
@@ -13,7 +16,10 @@ const polishBudget = 1 << 18
 
 // polish improves the last two goals as far as single exchanges can, within its bounds. It says whether it changed anything.
 func (st *state) polish() bool {
-	po := &polisher{state: st, counts: make([][]int32, len(st.p.groups))}
+	po := &polisher{state: st, counts: make([][]int32, len(st.p.groups)), least: make([]float64, len(st.p.groups))}
+	for g := range po.least {
+		po.least[g] = -1
+	}
 	loose := st.loose() // one slot of each exchange is such a slot
 	changed := false
 	for better := true; better && po.budget > 0; {
@@ -27,30 +33,50 @@ func (st *state) polish() bool {
 	return changed
 }
 
-// improveOne makes the first exchange of the slot s that helps.
+// improveOne makes the first exchange of the slot s that helps: against any slot of one that has had s, or against one that
+// its member has gained. The latter is left to the other slot if s itself would be no better off.
 func (po *polisher) improveOne(s int32) bool {
-	k := &po.kinds[po.kindOf[s]]
 	for _, m := range po.ownersOf(s) {
 		if po.exchange(s, m, true) {
 			return true
 		}
 	}
-	for _, m := range k.takers {
+	if po.atHome(s, po.assign[s]) && !po.crowded(s) {
+		return false
+	}
+	for _, m := range po.kinds[po.kindOf[s]].takers {
+		if po.budget--; po.budget <= 0 {
+			return false
+		}
+		if m == po.assign[s] || (po.change(s, m) > -1e-9 && po.homecoming(s, m) <= 0) {
+			continue
+		}
 		if po.handOn(s, m) || po.exchange(s, m, false) {
 			return true
-		}
-		if po.budget <= 0 {
-			return false
 		}
 	}
 	return false
 }
 
+// crowded says whether topics would be more even with s at another member.
+func (po *polisher) crowded(s int32) bool {
+	g := po.groupOf[s]
+	row := po.row(g)
+	if po.least[g] < 0 {
+		po.least[g] = math.Inf(1)
+		for _, m := range po.kinds[po.kindOf[s]].takers {
+			po.least[g] = min(po.least[g], float64(2*row[m]+1)/float64(po.p.capacity[m]))
+		}
+		po.budget -= len(row) / 8
+	}
+	m := po.assign[s]
+	return float64(2*row[m]-1)/float64(po.p.capacity[m]) > po.least[g]
+}
+
 // handOn gives s to m, if the load of both is as good either way.
 func (po *polisher) handOn(s, m int32) bool {
 	x := po.assign[s]
-	po.budget--
-	if m == x || !po.gainsBy(po.change(s, m), po.homecoming(s, m)) || po.kept(s, m) != 0 || !po.allowed(s, m) {
+	if !po.gainsBy(po.change(s, m), po.homecoming(s, m)) || po.kept(s, m) != 0 || !po.allowed(s, m) {
 		return false
 	}
 	weight := po.kinds[po.kindOf[s]].weight
@@ -150,5 +176,6 @@ func (po *polisher) move(s, m int32) {
 	row := po.row(po.groupOf[s])
 	row[po.assign[s]]--
 	row[m]++
+	po.least[po.groupOf[s]] = -1
 	po.put(s, m)
 }
