@@ -61,28 +61,38 @@ func (l *writeLog) quietFor(d time.Duration) error {
 }
 
 // startManager runs a manager with the rights that config/rbac gives it, until the test ends.
-func startManager(t *testing.T) *runningManager {
+func startManager(t *testing.T, change ...func(*Options)) *runningManager {
 	t.Helper()
-	running := &runningManager{}
+	return startManagerVia(t, func(next http.RoundTripper) http.RoundTripper { return next }, change...)
+}
+
+// startManagerVia lets all its requests pass through a wrapper.
+func startManagerVia(t *testing.T, wrap func(http.RoundTripper) http.RoundTripper, change ...func(*Options)) *runningManager {
+	t.Helper()
+	running := &runningManager{end: make(chan struct{})}
 	config := rest.CopyConfig(managerConfig(t))
 	config.Wrap(running.wrap)
+	config.Wrap(wrap)
 	options := DefaultOptions()
 	options.LeaderElectNamespace = "rollcall-system"
 	options.MetricsAddress, options.ProbeAddress = "0", "0"
 	options.SessionMin = time.Second
-	ctx, stop := context.WithCancel(context.Background())
+	for _, c := range change {
+		c(&options)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	running.cancel = cancel
 	mgr, err := NewManager(ctx, config, options, funcr.New(running.log.add, funcr.Options{}))
 	if err != nil {
-		stop()
+		cancel()
 		t.Fatal(err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- mgr.Start(ctx) }()
+	go func() {
+		running.err = mgr.Start(ctx)
+		close(running.end)
+	}()
 	t.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			t.Errorf("the manager ended with %v", err)
-		}
+		running.stop(t)
 		if t.Failed() {
 			t.Log("the manager's log:\n" + running.log.String())
 		}
@@ -93,7 +103,37 @@ func startManager(t *testing.T) *runningManager {
 // runningManager is a manager in this process, what it has sent and what it has logged.
 type runningManager struct {
 	writeLog
-	log managerLog
+	log    managerLog
+	cancel context.CancelFunc
+	end    chan struct{}
+	err    error
+}
+
+// stop ends the manager, unless it has ended by itself.
+func (r *runningManager) stop(t *testing.T) {
+	t.Helper()
+	select {
+	case <-r.end:
+		return
+	default:
+	}
+	r.cancel()
+	<-r.end
+	if r.err != nil {
+		t.Errorf("the manager ended with %v", r.err)
+	}
+}
+
+// ended waits until the manager has ended by itself and says how.
+func (r *runningManager) ended(t *testing.T) error {
+	t.Helper()
+	select {
+	case <-r.end:
+		return r.err
+	case <-time.After(patience):
+		t.Fatal("the manager does not end")
+		return nil
+	}
 }
 
 // leads waits until the manager leads and has loaded everything.
