@@ -277,7 +277,7 @@ func (w *world) createGroup() {
 		},
 		Spec: v1alpha1.ConsumerGroupSpec{
 			ProtocolType: "consumer", AssignedBy: v1alpha1.AssignedByCoordinator, Assignor: "sticky", ZonePolicy: v1alpha1.ZoneIgnore,
-			Topics:                []v1alpha1.TopicSpec{{Name: topicName, Partitions: w.partitions, Replicas: 1, Weight: 1}},
+			Topics:                []v1alpha1.TopicSpec{{Name: topicName, Partitions: w.partitions, Replicas: max(w.replicas, 1), Weight: 1}},
 			SessionTimeout:        &metav1.Duration{Duration: sessionTimeout},
 			ReplacementTimeout:    &metav1.Duration{Duration: replacementTimeout},
 			RebalanceTimeout:      &metav1.Duration{Duration: rebalanceTimeout},

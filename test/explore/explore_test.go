@@ -3,72 +3,83 @@ package explore
 import (
 	"flag"
 	"fmt"
-	"os"
+	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/rollcall-dev/rollcall/api/v1alpha1"
 )
 
-var whole = flag.Bool("whole", false, "walk everything, without a bound on time")
+var (
+	whole = flag.Bool("whole", false, "every sequence of two events with any two faults, however long it takes")
+	seeds = flag.Uint64("seeds", 0, "number of random walks; 0: as many as fit the kind of run")
+	first = flag.Uint64("seed", 1, "the first seed")
+)
 
-func TestScratch(t *testing.T) {
-	all := []happening{leaves, silent, dies, backAgain, restarts, scaledAway, wantedAgain, removed, joins}
-	grp := []happening{forced, grows, shrinks, groupGoes, groupComes, planGoes}
-	seen := map[string]int{}
-	nev, nf := 1, 1
-	fmt.Sscan(os.Getenv("EV"), &nev)
-	fmt.Sscan(os.Getenv("NF"), &nf)
-	total := 0
-	for _, k := range []kind{registered, agent, reader} {
-		if f := os.Getenv("KIND"); f != "" && f != k.String() {
-			continue
+// bound is how far one exploration goes.
+type bound struct {
+	events, faults int
+	limit          int // of states for each first event
+}
+
+// bounds of a run. What is not walked to the end says so.
+func bounds() []bound {
+	switch {
+	case *whole:
+		return []bound{{1, 1, 1 << 40}, {2, 0, 1 << 40}, {2, 1, 1 << 40}, {1, 2, 1 << 40}, {2, 2, 60_000_000}}
+	case testing.Short():
+		return []bound{{1, 0, 20_000}}
+	}
+	return []bound{{1, 1, 40_000}, {2, 0, 2_000}, {2, 2, 1_000}}
+}
+
+func TestEveryInterleaving(t *testing.T) {
+	var states atomic.Int64
+	t.Run("group", func(t *testing.T) {
+		for _, b := range bounds() {
+			for _, l := range layouts {
+				for _, k := range []kind{registered, agent, reader} {
+					for _, policy := range policies {
+						s := l.setup(k, policy)
+						s.events, s.faults = b.events, b.faults
+						t.Run(fmt.Sprintf("%s, %s", l.name, s), func(t *testing.T) {
+							t.Parallel()
+							states.Add(int64(exploreAll(t, l.name, s, b)))
+						})
+					}
+				}
+			}
 		}
-		for _, policy := range []v1alpha1.HandoverPolicy{v1alpha1.HandoverAvailable, v1alpha1.HandoverExclusive} {
-			s := &setup{policy: policy, kinds: map[string]kind{"a": k, "b": k, "c": k}, initial: []string{"a", "b"}, partitions: 2, ties: true}
-			w, err := s.begin()
-			if err != nil {
-				t.Errorf("%v %v: %v\n%v", k, policy, err, w)
-				continue
-			}
-			s.vocabulary = nil
-			for _, what := range all {
-				for _, who := range []string{"a", "b", "c"} {
-					s.vocabulary = append(s.vocabulary, event{what, who})
-				}
-			}
-			for _, what := range grp {
-				s.vocabulary = append(s.vocabulary, event{what, ""})
-			}
-			for _, e := range s.vocabulary {
-				if e.who == "b" && e.what != restarts {
-					continue
-				}
-				s.events, s.script, s.faults = nev, []event{e}, nf
-				begin := time.Now()
-				r := exhaust(w, 3000000, time.Now().Add(60*time.Second))
-				if r.states < 3 {
-					continue
-				}
-				total += r.states
-				fmt.Println(k, policy, e, ":", r, time.Since(begin).Round(time.Millisecond))
-				if r.violation != nil {
-					sh := shortest(w, 300000)
-					v := r.violation
-					if sh.violation != nil {
-						v = sh.violation
-					}
-					msg := v.err.Error()
-					key := msg[:min(len(msg), 60)]
-					seen[key]++
-					if seen[key] <= 2 {
-						fmt.Println(v)
-					} else {
-						fmt.Println("   same:", msg)
-					}
-				}
-			}
+	})
+	t.Logf("%d states in all", states.Load())
+}
+
+// exploreAll explores from each first event, and reports one line for all, or with -whole a line for each.
+func exploreAll(t *testing.T, layoutName string, s *setup, b bound) int {
+	start, err := s.begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	total := result{exhausted: true}
+	begun := time.Now()
+	for _, e := range s.firsts(start) {
+		s.script = []event{e}
+		r := exhaust(start, b.limit)
+		if *whole {
+			t.Logf("%s first: %s", e, r)
+		}
+		total.add(r)
+		if r.violation != nil {
+			t.Fatalf("%s first: %s", e, tell(start, r))
 		}
 	}
-	fmt.Println("total", total, seen)
+	t.Logf("%s, %s: %s, %s", layoutName, s, total, time.Since(begun).Round(time.Millisecond))
+	return total.states
+}
+
+// tell prefers the shortest trace, if one is found within reason.
+func tell(start *world, r result) *trace {
+	const limit = 500_000
+	if shorter := shortest(start, limit); shorter.violation != nil {
+		return shorter.violation
+	}
+	return r.violation
 }

@@ -23,6 +23,9 @@ type keyer struct {
 	base int64
 }
 
+// tokenEpoch is where token bases count from: a group that goes waits for the clock to pass its tokens.
+var tokenEpoch = time.Date(2020, time.January, 1, 0, 0, 0, 0, time.UTC)
+
 var seed = maphash.MakeSeed()
 
 // key is the same for two worlds in which the same things can happen.
@@ -181,6 +184,10 @@ func (k *keyer) groupKey(g *v1alpha1.ConsumerGroup) {
 	k.text(string(s.State))
 	k.number(k.relative(s.Generation))
 	k.yes(s.TokenBase != 0)
+	if g.DeletionTimestamp != nil {
+		k.instant(g.DeletionTimestamp.Time)
+		k.number(max(0, s.TokenBase+s.Generation-k.now.Sub(tokenEpoch).Milliseconds()/10+2))
+	}
 	k.number(int64(s.Members))
 	k.number(int64(s.AvailableMembers))
 	k.number(int64(s.Partitions))

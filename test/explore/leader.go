@@ -7,7 +7,6 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/rollcall-dev/rollcall/api/v1alpha1"
 	"github.com/rollcall-dev/rollcall/assignor"
@@ -35,7 +34,7 @@ func (w *world) snapshot(stale int) coordinator.Snapshot {
 		s.Group = group
 	}
 	for i := range w.plans {
-		if plan, there := w.plans[i].shown(old(1 + i)); there && planOf(plan, s.Group) {
+		if plan, there := w.plans[i].shown(old(1 + i)); there {
 			s.Plans = append(s.Plans, plan)
 		}
 	}
@@ -54,11 +53,6 @@ func (w *world) snapshot(stale int) coordinator.Snapshot {
 		}
 	}
 	return s
-}
-
-// planOf: plans of a former life of the group are no plans of this one.
-func planOf(p *coordinator.Plan, group *v1alpha1.ConsumerGroup) bool {
-	return group != nil && metav1.IsControlledBy(p.Revision, group)
 }
 
 const (
@@ -144,6 +138,7 @@ func (w *world) decideOnce(stale int, assign func(string) (assignor.Assignor, bo
 		}
 		decision := coordinator.Decide(told)
 		if decision.Need.Empty() {
+			w.proper(decision)
 			return decision
 		}
 		w.readLive(&s, decision.Need)
@@ -151,12 +146,29 @@ func (w *world) decideOnce(stale int, assign func(string) (assignor.Assignor, bo
 	panic("the coordinator asks for live reads again and again")
 }
 
+// proper holds a decision to its form: an object is written at most once, and the next look lies ahead.
+func (w *world) proper(d coordinator.Decision) {
+	written := map[string]bool{}
+	for _, batch := range d.Batches {
+		for _, write := range batch.Writes {
+			name := nameOf(subject(write))
+			if written[name] {
+				w.improper = fmt.Errorf("a decision writes %s twice", name)
+			}
+			written[name] = true
+		}
+	}
+	if len(d.Batches) == 0 && !d.WakeAt.IsZero() && !d.WakeAt.After(w.now) {
+		w.improper = fmt.Errorf("a decision is to wake up at %s, which is not after %s", d.WakeAt, w.now)
+	}
+}
+
 // readLive lays what is stored over the snapshot.
 func (w *world) readLive(s *coordinator.Snapshot, need coordinator.Live) {
 	if need.Plans {
 		s.Live.Plans, s.Plans = true, nil
 		for i := range w.plans {
-			if w.plans[i].there && planOf(w.plans[i].now, s.Group) {
+			if w.plans[i].there {
 				s.Plans = append(s.Plans, w.plans[i].now)
 			}
 		}

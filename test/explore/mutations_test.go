@@ -1,10 +1,13 @@
 package explore
 
 import (
+	"flag"
 	"testing"
 
 	"github.com/rollcall-dev/rollcall/api/v1alpha1"
 )
+
+var tellAll = flag.Bool("traces", false, "print the trace by which each mutation is found")
 
 // A trial is a small exploration in which a broken rule must show, and the sound rules must not.
 type trial struct {
@@ -73,7 +76,10 @@ func TestMutationsAreFound(t *testing.T) {
 			if broken.violation == nil {
 				t.Fatalf("the broken rule was not found: %s (sound: %s)", broken, sound)
 			}
-			t.Logf("sound: %s\nbroken: %s\n%s", sound, broken, broken.violation)
+			t.Logf("found: %s (sound: %s)", broken, sound)
+			if *tellAll {
+				t.Logf("%s", broken.violation)
+			}
 		})
 	}
 	if len(trials) < len(mutations) {

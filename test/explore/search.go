@@ -3,7 +3,6 @@ package explore
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/rollcall-dev/rollcall/test/referee"
 )
@@ -20,6 +19,14 @@ func (r result) String() string {
 	return fmt.Sprintf("%d states, %d steps, depth %d, exhausted: %t", r.states, r.steps, r.depth, r.exhausted)
 }
 
+// add sums up explorations that begin with different events.
+func (r *result) add(o result) {
+	r.states += o.states
+	r.steps += o.steps
+	r.depth = max(r.depth, o.depth)
+	r.exhausted = r.exhausted && o.exhausted
+}
+
 // visited worlds in a search that goes deep first.
 const (
 	onPath = 1
@@ -28,11 +35,10 @@ const (
 
 // search walks from a world to all that can be reached.
 type search struct {
-	limit    int       // of states
-	deadline time.Time // zero: none
-	visited  map[uint64]uint8
-	path     []frame
-	result   result
+	limit   int // of states
+	visited map[uint64]uint8
+	path    []frame
+	result  result
 }
 
 // frame is a world on the present path, and the steps from it that are left.
@@ -48,12 +54,12 @@ type frame struct {
 }
 
 // exhaust visits every world that can be reached from the first one, deep first: memory holds one path and the keys.
-func exhaust(from *world, limit int, deadline time.Time) result {
-	s := search{limit: limit, deadline: deadline, visited: map[uint64]uint8{}}
+func exhaust(from *world, limit int) result {
+	s := search{limit: limit, visited: map[uint64]uint8{}}
 	s.result.exhausted = true
 	s.enter(from, step{})
 	for len(s.path) > 0 && s.result.violation == nil {
-		if s.stop() {
+		if len(s.visited) >= s.limit {
 			s.result.exhausted = false
 			break
 		}
@@ -61,13 +67,6 @@ func exhaust(from *world, limit int, deadline time.Time) result {
 	}
 	s.result.states = len(s.visited)
 	return s.result
-}
-
-func (s *search) stop() bool {
-	if len(s.visited) >= s.limit {
-		return true
-	}
-	return s.result.steps%1024 == 0 && !s.deadline.IsZero() && time.Now().After(s.deadline)
 }
 
 // advance takes the next step from the end of the path, or goes back.
@@ -86,7 +85,7 @@ func (s *search) advance() {
 
 func (s *search) follow(top *frame, next *world, by step) {
 	s.result.steps++
-	if err := next.judge(); err != nil {
+	if err := next.check(); err != nil {
 		s.violated(next, by, err)
 		return
 	}
@@ -101,6 +100,10 @@ func (s *search) follow(top *frame, next *world, by step) {
 		}
 	case done:
 	default:
+		if err := next.settled(); err != nil {
+			s.violated(next, by, err)
+			return
+		}
 		s.enterKeyed(next, key, by)
 	}
 }
@@ -157,16 +160,22 @@ func (s *search) violated(last *world, by step, err error) {
 	s.result.violation = t
 }
 
-// judge asks the referee about a world that was just reached.
+// check asks the referee about a world that was just reached; it must see every step, also to worlds seen before.
+func (w *world) check() error { return w.referee.Check(w.view(), "this step") }
+
+// settled asks the referee about a world in which the leader has nothing to do at this instant.
+func (w *world) settled() error {
+	if !w.quiet() {
+		return w.improper
+	}
+	return w.referee.Settled(w.view(), "this step")
+}
+
 func (w *world) judge() error {
-	view := w.view()
-	if err := w.referee.Check(view, "this step"); err != nil {
+	if err := w.check(); err != nil {
 		return err
 	}
-	if w.quiet() {
-		return w.referee.Settled(view, "this step")
-	}
-	return nil
+	return w.settled()
 }
 
 // begin is the Stable group that an exploration begins with.

@@ -27,6 +27,7 @@ type setup struct {
 	kinds      map[string]kind // of each member name that may ever join
 	initial    []string        // who is in the Stable group that the exploration begins with
 	partitions int32
+	replicas   int32 // 0 is 1
 	// script is what happens first, in this order; then up to events in all happen from the vocabulary.
 	script     []event
 	vocabulary []event

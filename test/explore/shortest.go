@@ -45,7 +45,7 @@ func (b *breadth) further(edge []found, limit int) []found {
 				continue
 			}
 			b.result.steps++
-			if err := reached.judge(); err != nil {
+			if err := reached.check(); err != nil {
 				b.violated(at, by, reached, err)
 				return nil
 			}
@@ -53,6 +53,10 @@ func (b *breadth) further(edge []found, limit int) []found {
 			course = course || by.own() && reachedKey != key
 			if b.visited[reachedKey] {
 				continue
+			}
+			if err := reached.settled(); err != nil {
+				b.violated(at, by, reached, err)
+				return nil
 			}
 			if len(b.visited) >= limit {
 				b.result.exhausted = false
@@ -87,7 +91,7 @@ func (b *breadth) violated(at found, by step, reached *world, err error) {
 	for _, s := range path {
 		t.lines = append(t.lines, w.describe(s))
 		w = w.take(s)
-		_ = w.judge() // The referee must have seen every step.
+		_ = w.check() // The referee must have seen every step.
 	}
 	t.last = w
 	b.result.violation = t

@@ -73,6 +73,7 @@ func (w *world) putGroup(g *v1alpha1.ConsumerGroup, foreign bool) {
 	g.ResourceVersion = w.version()
 	if g.DeletionTimestamp != nil && len(g.Finalizers) == 0 {
 		w.group.drop(foreign)
+		w.plans = nil // The garbage collector's, and of no account to a later life of the group.
 		return
 	}
 	w.group.put(g, foreign)

@@ -35,6 +35,8 @@ type world struct {
 
 	// choices of the leader, once asked for; nil before.
 	choices []coordinator.Decision
+	// improper says what is wrong with the form of a decision made here.
+	improper error
 }
 
 // slot is a stored object, and how it was before somebody else than the leader changed it last: a cache may still show that.

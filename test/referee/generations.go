@@ -38,10 +38,11 @@ func planOf(p *coordinator.Plan, group *v1alpha1.ConsumerGroup) bool {
 	return p.Content != nil && strings.HasPrefix(p.Revision.Name, group.Name+"-"+short(group.UID)+"-")
 }
 
-// nextGeneration is the greatest that a plan may have: one above all that the objects knew at the last look.
+// nextGeneration is the greatest that a plan may have: one above all that the objects knew, or were when a plan was not yet
+// deleted by hand.
 func (r *Referee) nextGeneration(v View) int64 {
 	next := r.generation
-	for _, p := range r.last.Plans {
+	for _, p := range slices.Concat(r.last.Plans, r.plans) {
 		if planOf(p, v.Group) {
 			next = max(next, p.Generation())
 		}

@@ -29,6 +29,9 @@ func (r *Referee) checkHolders(v View, verdict *verdict) {
 	holders := map[Copy]hold{}
 	shares := map[share]Copy{}
 	for _, m := range v.Members {
+		if v.Group == nil || !ownedBy(m, v.Group) {
+			continue // Of a former life of the group, whose holders no longer count.
+		}
 		eachHold(m, func(c Copy, how string) {
 			now := hold{member: m, how: how}
 			if before, taken := holders[c]; taken {

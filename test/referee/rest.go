@@ -53,19 +53,25 @@ func (r *Referee) Rest(v View, step string) error {
 	return verdict.err(step)
 }
 
+// waitsForPod: a pod still has what was taken from it, and cannot say that it has stopped or is no longer asked.
 func waitsForPod(v View) bool {
 	return v.Group.Spec.Handover.Policy == v1alpha1.HandoverExclusive && slices.ContainsFunc(v.Members, func(m *v1alpha1.GroupMember) bool {
 		gone := m.DeletionTimestamp != nil || m.Status.State == v1alpha1.MemberDead || m.Status.State == v1alpha1.MemberLeaving
-		holds := false
-		eachHold(m, func(Copy, string) { holds = true })
-		return gone && holds && m.Spec.Presence != nil && !m.Spec.Presence.Stopped
+		holds, revoked := false, false
+		eachHold(m, func(_ Copy, how string) {
+			holds, revoked = true, revoked || how != "assignment"
+		})
+		mute := m.Spec.Acknowledgement == v1alpha1.AcknowledgeNone
+		return (gone && holds || mute && revoked) && m.Spec.Presence != nil && !m.Spec.Presence.Stopped
 	})
 }
 
 func (r *Referee) checkStable(v View, verdict *verdict) {
 	status := &v.Group.Status
-	if len(r.plans) > 0 && r.plans[0].Generation() != status.Generation {
-		verdict.broken(5, "Stable at generation %d, but the newest plan is %d", status.Generation, r.plans[0].Generation())
+	for _, p := range v.Plans {
+		if planOf(p, v.Group) && p.Generation() > status.Generation {
+			verdict.broken(5, "Stable at generation %d, but there is plan %s", status.Generation, p.Revision.Name)
+		}
 	}
 	if v.Group.Spec.AssignedBy == v1alpha1.AssignedByLeader {
 		return
