@@ -102,9 +102,7 @@ func (pl *placer) begin(k *kind) {
 		pl.heaps[i] = append(pl.heaps[i], m)
 	}
 	for _, heap := range pl.heaps {
-		for i := len(heap)/2 - 1; i >= 0; i-- {
-			pl.sink(heap, i)
-		}
+		heapify(heap, pl.before)
 	}
 }
 
@@ -124,7 +122,7 @@ func (pl *placer) placeOne(s int32) {
 	pl.put(s, best)
 	pl.now++
 	pl.turn[best] = pl.now
-	pl.sink(bestHeap, at)
+	sink(bestHeap, at, pl.before)
 }
 
 // firstFor is the next member of a heap that may have s: with Spread and a heap for all zones, one in a zone that has no
@@ -186,20 +184,4 @@ func (pl *placer) before(a, b int32) bool {
 	w := pl.kind.weight
 	c := compareShares(gain(pl.load[a], w), pl.p.capacity[a], gain(pl.load[b], w), pl.p.capacity[b])
 	return cmp.Or(c, cmp.Compare(pl.turn[a], pl.turn[b]), cmp.Compare(a, b)) < 0
-}
-
-func (pl *placer) sink(heap []int32, i int) {
-	for {
-		first := i
-		for child := 2*i + 1; child <= 2*i+2 && child < len(heap); child++ {
-			if pl.before(heap[child], heap[first]) {
-				first = child
-			}
-		}
-		if first == i {
-			return
-		}
-		heap[i], heap[first] = heap[first], heap[i]
-		i = first
-	}
 }

@@ -26,16 +26,14 @@ func (q *quotas) fill(n int64) bool {
 	if n < 0 {
 		return false
 	}
-	for i := len(q.heap)/2 - 1; i >= 0; i-- {
-		q.sink(i)
-	}
+	heapify(q.heap, q.before)
 	for ; n > 0 && len(q.heap) > 0; n-- {
 		m := q.heap[0]
 		if q.share[m]++; q.share[m] == q.top[m] {
-			q.heap[0] = q.heap[len(q.heap)-1]
-			q.heap = q.heap[:len(q.heap)-1]
+			q.heap = pop(q.heap, q.before)
+		} else {
+			sink(q.heap, 0, q.before)
 		}
-		q.sink(0)
 	}
 	return n == 0
 }
@@ -93,20 +91,4 @@ func (q *quotas) before(a, b int32) bool {
 		return keepsA
 	}
 	return a < b
-}
-
-func (q *quotas) sink(i int) {
-	for {
-		first := i
-		for child := 2*i + 1; child <= 2*i+2 && child < len(q.heap); child++ {
-			if q.before(q.heap[child], q.heap[first]) {
-				first = child
-			}
-		}
-		if first == i {
-			return
-		}
-		q.heap[i], q.heap[first] = q.heap[first], q.heap[i]
-		i = first
-	}
 }

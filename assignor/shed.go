@@ -97,9 +97,7 @@ func (h *runHeap) reset(p *problem, slots []int32, pool []int64, gainers int64) 
 		h.runs = append(h.runs, run{group: g, slots: slots[from:to]})
 		from = to
 	}
-	for i := len(h.runs)/2 - 1; i >= 0; i-- {
-		h.sink(i)
-	}
+	heapify(h.runs, h.before)
 }
 
 // shed takes the highest slot of the first run.
@@ -109,35 +107,19 @@ func (h *runHeap) shed() int32 {
 	r.slots = r.slots[:len(r.slots)-1]
 	h.pool[r.group]++
 	if len(r.slots) == 0 {
-		h.runs[0] = h.runs[len(h.runs)-1]
-		h.runs = h.runs[:len(h.runs)-1]
+		h.runs = pop(h.runs, h.before)
+	} else {
+		sink(h.runs, 0, h.before)
 	}
-	h.sink(0)
 	return s
 }
 
 // surplus is what the member has of the group above the mean of those who will get it.
-func (h *runHeap) surplus(r *run) int64 { return int64(len(r.slots))*h.gainers - h.pool[r.group] }
+func (h *runHeap) surplus(r run) int64 { return int64(len(r.slots))*h.gainers - h.pool[r.group] }
 
-func (h *runHeap) before(a, b *run) bool {
+func (h *runHeap) before(a, b run) bool {
 	if x, y := h.surplus(a), h.surplus(b); x != y {
 		return x > y
 	}
 	return a.group < b.group
-}
-
-func (h *runHeap) sink(i int) {
-	for {
-		first := i
-		for child := 2*i + 1; child <= 2*i+2 && child < len(h.runs); child++ {
-			if h.before(&h.runs[child], &h.runs[first]) {
-				first = child
-			}
-		}
-		if first == i {
-			return
-		}
-		h.runs[i], h.runs[first] = h.runs[first], h.runs[i]
-		i = first
-	}
 }
