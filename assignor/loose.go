@@ -1,5 +1,7 @@
 package assignor
 
+import "slices"
+
 // canPolish hands crowded slots on where that is simple, and says whether an exchange could still make topics more even
 // or bring a slot home: whether a slot that has changed its member is with one that has more of its group than some
 // other, or is not at home.
@@ -8,6 +10,7 @@ func (u *uniform) canPolish() bool {
 		return false
 	}
 	count := make([]int32, len(u.p.members))
+	leastBurden := 1 / float64(slices.Max(u.capacity))
 	for i := range u.p.groups {
 		g := &u.p.groups[i]
 		if !u.row.has(int32(i)) {
@@ -20,7 +23,7 @@ func (u *uniform) canPolish() bool {
 			}
 		}
 		u.handOn(g, count)
-		found := u.crowdedOrAbroad(g, count)
+		found := u.crowdedOrAbroad(g, count, leastBurden)
 		for _, m := range slots {
 			if m >= 0 {
 				count[m] = 0
@@ -33,8 +36,9 @@ func (u *uniform) canPolish() bool {
 	return false
 }
 
-// crowdedOrAbroad is canPolish for one group.
-func (u *uniform) crowdedOrAbroad(g *group, count []int32) bool {
+// crowdedOrAbroad is canPolish for one group. leastBurden is the burden of a slot for the member with the greatest capacity
+// that has nothing of the group.
+func (u *uniform) crowdedOrAbroad(g *group, count []int32, leastBurden float64) bool {
 	densest := -1.0
 	for s := g.slot; s < g.slot+g.parts*g.replicas; s++ {
 		m := u.assign[s]
@@ -46,7 +50,7 @@ func (u *uniform) crowdedOrAbroad(g *group, count []int32) bool {
 		}
 		densest = max(densest, u.relief(count, m))
 	}
-	if densest < 0 {
+	if densest <= leastBurden {
 		return false
 	}
 	for m := range u.p.members {
