@@ -53,14 +53,19 @@ func checkExpect(c *Command) error {
 		return fmt.Errorf("expect %s: want KEY=VALUE of %s", c.Args[0], strings.Join(rules.keys, ", "))
 	}
 	for _, option := range c.Options {
-		if !slices.Contains(rules.keys, option.Key) && !(rules.conditions && conditionType.MatchString(option.Key)) {
-			return fmt.Errorf("expect %s has no key %q; known are %s", c.Args[0], option.Key, strings.Join(rules.keys, ", "))
-		}
-		if err := checkExpected(option); err != nil {
-			return err
+		if err := rules.checkOption(option); err != nil {
+			return fmt.Errorf("expect %s: %w", c.Args[0], err)
 		}
 	}
 	return nil
+}
+
+func (e *expectation) checkOption(option Option) error {
+	isCondition := e.conditions && conditionType.MatchString(option.Key)
+	if !isCondition && !slices.Contains(e.keys, option.Key) {
+		return fmt.Errorf("unknown key %q; known are %s", option.Key, strings.Join(e.keys, ", "))
+	}
+	return checkExpected(option)
 }
 
 // checkExpected checks the values that have a form.

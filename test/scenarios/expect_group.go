@@ -30,23 +30,20 @@ func (p *player) expectGroup(view *View, command *Command) error {
 
 func groupHas(group *v1alpha1.ConsumerGroup, key, wanted string) error {
 	status := &group.Status
+	numbers := map[string]int64{
+		"generation": status.Generation, "members": int64(status.Members), "available": int64(status.AvailableMembers),
+		"partitions": int64(status.Partitions), "assigned": int64(status.AssignedPartitions),
+	}
+	if number, isNumber := numbers[key]; isNumber {
+		return expectNumber(key, wanted, number)
+	}
 	switch key {
 	case "state":
 		return expectText(key, wanted, stateOf(group))
-	case "generation":
-		return expectNumber(key, wanted, status.Generation)
 	case "protocol":
 		return expectText(key, wanted, status.Protocol)
 	case "leader":
 		return expectText(key, wanted, status.Leader)
-	case "members":
-		return expectNumber(key, wanted, status.Members)
-	case "available":
-		return expectNumber(key, wanted, status.AvailableMembers)
-	case "partitions":
-		return expectNumber(key, wanted, status.Partitions)
-	case "assigned":
-		return expectNumber(key, wanted, status.AssignedPartitions)
 	case "reason":
 		return expectContained(key, wanted, reasonOf(status))
 	case "request":

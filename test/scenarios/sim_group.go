@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -117,22 +118,23 @@ func changeTopics(spec *v1alpha1.ConsumerGroupSpec, command *Command) error {
 			}
 		}
 	}
+	return errors.Join(changeWeights(spec, command), changeHomes(spec, command))
+}
+
+func changeWeights(spec *v1alpha1.ConsumerGroupSpec, command *Command) error {
 	value, _ := command.Get("weight")
 	weights, err := parseWeights(value)
-	if err != nil {
-		return err
-	}
 	for name, weight := range weights {
-		if err := changeTopic(spec, name, func(t *v1alpha1.TopicSpec) { t.Weight = weight }); err != nil {
-			return err
-		}
+		err = errors.Join(err, changeTopic(spec, name, func(t *v1alpha1.TopicSpec) { t.Weight = weight }))
 	}
-	value, _ = command.Get("homes")
+	return err
+}
+
+func changeHomes(spec *v1alpha1.ConsumerGroupSpec, command *Command) error {
+	value, _ := command.Get("homes")
 	homes, err := parseHomes(value)
 	for name, zones := range homes {
-		if err := changeTopic(spec, name, func(t *v1alpha1.TopicSpec) { t.Zones = zones }); err != nil {
-			return err
-		}
+		err = errors.Join(err, changeTopic(spec, name, func(t *v1alpha1.TopicSpec) { t.Zones = zones }))
 	}
 	return err
 }

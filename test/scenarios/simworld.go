@@ -106,7 +106,7 @@ func (w *simWorld) processWorkers() []Worker {
 	for _, process := range w.Processes() {
 		workers = append(workers, Worker{
 			Handle: process.Handle, Group: process.Group(), Object: process.Object(), Member: process.Member,
-			Error: process.Error(), Proven: process.Proven(),
+			Error: process.Trouble(), Proven: process.Proven(),
 			Works: map[string]map[partition]bool{process.Group(): worksOn(process.Working())},
 		})
 	}

@@ -17,10 +17,20 @@ func (w *World) clusterActs() bool {
 	if w.isDark() {
 		return false
 	}
-	before := w.Store.Version()
+	before := w.Store.KindVersion(clusterKinds...)
+	if before == w.clusterSaw {
+		return false
+	}
 	w.statefulSetsAct()
 	w.collectGarbage()
-	return w.Store.Version() != before
+	w.clusterSaw = w.Store.KindVersion(clusterKinds...)
+	return w.clusterSaw != before
+}
+
+// clusterKinds are those whose change may concern the rest of Kubernetes: all but Leases, of which none comes without its
+// owner.
+var clusterKinds = []string{
+	KindConsumerGroup, KindGroupMember, KindControllerRevision, KindStatefulSet, KindDeployment, KindReplicaSet, KindPod, KindNode,
 }
 
 // collectGarbage deletes what belongs to an object that is gone.

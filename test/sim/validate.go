@@ -77,13 +77,11 @@ func validateMember(old, updated *v1alpha1.GroupMember) error {
 	}
 	acknowledged, joined := updated.Spec.Acknowledged, updated.Spec.Joined
 	switch before := old.Spec; {
-	case before.Group != updated.Spec.Group:
-		return errors.New("group cannot be changed")
-	case before.MemberName != updated.Spec.MemberName:
-		return errors.New("memberName cannot be changed")
+	case before.Group != updated.Spec.Group || before.MemberName != updated.Spec.MemberName:
+		return errors.New("group and memberName cannot be changed")
 	case (before.Workload == nil) != (updated.Spec.Workload == nil):
 		return errors.New("workload cannot be added or removed")
-	case before.Workload != nil && (before.Workload.Kind != updated.Spec.Workload.Kind || before.Workload.Name != updated.Spec.Workload.Name):
+	case movedTo(before.Workload, updated.Spec.Workload):
 		return errors.New("workload.kind and workload.name cannot be changed")
 	case acknowledgedTakenBack(before.Acknowledged, acknowledged):
 		return errors.New("acknowledged cannot be taken back")
@@ -95,6 +93,10 @@ func validateMember(old, updated *v1alpha1.GroupMember) error {
 		return errors.New("joined may name only the memberID in status")
 	}
 	return nil
+}
+
+func movedTo(before, after *v1alpha1.WorkloadReference) bool {
+	return before != nil && (before.Kind != after.Kind || before.Name != after.Name)
 }
 
 func acknowledgedTakenBack(before, after *v1alpha1.Acknowledged) bool {

@@ -99,9 +99,8 @@ func validateTopics(spec *v1alpha1.ConsumerGroupSpec) error {
 	if len(spec.Topics) > maxTopics {
 		return fmt.Errorf("topics must be at most %d", maxTopics)
 	}
-	copies, inSets := int64(0), 0
+	copies := int64(0)
 	names := map[string]bool{}
-	sets := map[string]v1alpha1.TopicSpec{}
 	for _, topic := range spec.Topics {
 		if err := validateTopic(topic); err != nil {
 			return err
@@ -111,6 +110,17 @@ func validateTopics(spec *v1alpha1.ConsumerGroupSpec) error {
 		}
 		names[topic.Name] = true
 		copies += int64(topic.Partitions) * int64(topic.Replicas)
+	}
+	if copies > maxCopies {
+		return fmt.Errorf("the sum of partitions x replicas must be at most %d", maxCopies)
+	}
+	return validateSets(spec.Topics)
+}
+
+func validateSets(topics []v1alpha1.TopicSpec) error {
+	inSets := 0
+	sets := map[string]v1alpha1.TopicSpec{}
+	for _, topic := range topics {
 		if topic.CoPartition == "" {
 			continue
 		}
@@ -120,9 +130,6 @@ func validateTopics(spec *v1alpha1.ConsumerGroupSpec) error {
 			return errors.New("topics with the same coPartition must have equal partitions and equal replicas")
 		}
 		sets[topic.CoPartition] = topic
-	}
-	if copies > maxCopies {
-		return fmt.Errorf("the sum of partitions x replicas must be at most %d", maxCopies)
 	}
 	if inSets > maxCoPartitioned {
 		return fmt.Errorf("at most %d topics may set coPartition", maxCoPartitioned)

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/rollcall-dev/rollcall/test/referee"
 )
 
@@ -34,6 +32,9 @@ type World struct {
 	dark       time.Time
 	delayed    []func() error
 	publishOff bool
+
+	// clusterSaw is the version up to which the rest of Kubernetes has done its part.
+	clusterSaw int64
 
 	processes []*Process
 	pods      map[string]*Pod
@@ -97,8 +98,6 @@ func (w *World) fail(err error) {
 		w.failures = append(w.failures, fmt.Errorf("at %s: %w", clockText(w.Now()), err))
 	}
 }
-
-func (w *World) micro() metav1.MicroTime { return metav1.NewMicroTime(w.Now()) }
 
 func (w *World) isDark() bool { return !w.dark.IsZero() }
 
