@@ -101,7 +101,8 @@ bench: cluster-build ## Run the benchmarks; one line of JSON a benchmark.
 
 .PHONY: demo
 demo: cluster-build ## Tell the whole story on a local cluster; KEEP=1 leaves it running.
-	go run ./hack/demo
+	@go build -o $(BIN)/demo ./hack/demo
+	@$(BIN)/demo
 
 .PHONY: cluster
 cluster: cluster-build ## Start a local cluster and say how to reach it.

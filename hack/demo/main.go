@@ -6,7 +6,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -17,8 +16,7 @@ import (
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// errBroken: the story was told to its end, and a promise was not kept.
-var errBroken = errors.New("a promise was not kept")
+var errInterrupted = errors.New("the demo was interrupted")
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -34,27 +32,27 @@ func main() {
 	}
 }
 
+// run plays the story and ends everything, unless it is to be kept.
 func run(ctx context.Context, screen *screen, keep bool) error {
 	began := time.Now()
 	stage, err := setUp(ctx, screen, keep)
-	if err != nil {
-		return errors.Join(interruption(ctx), err, stage.strike(true))
+	if err == nil {
+		err = play(ctx, stage, screen)
+		screen.line("\nAll in all %s.", rounded(time.Since(began)))
+		if keep && ctx.Err() == nil {
+			stage.leave()
+			return err
+		}
 	}
-	story := newStory(ctx, stage, screen)
-	story.tell()
-	err = errors.Join(interruption(ctx), story.outcome())
-	screen.line("%d steps in %s, all in all.", len(story.rows), rounded(time.Since(began)))
-	if keep && ctx.Err() == nil {
-		stage.leave()
-		return err
+	if ctx.Err() != nil { // A person ended it; what else failed then is a consequence.
+		screen.line("\nInterrupted: everything is being ended.")
+		return errors.Join(errInterrupted, stage.strike(false))
 	}
 	return errors.Join(err, stage.strike(err != nil))
 }
 
-// interruption says that a person ended the demo; what else failed then is a consequence.
-func interruption(ctx context.Context) error {
-	if ctx.Err() == nil {
-		return nil
-	}
-	return fmt.Errorf("the demo was interrupted: %w", ctx.Err())
+func play(ctx context.Context, stage *stage, screen *screen) error {
+	story := newStory(ctx, stage, screen)
+	story.tell()
+	return story.outcome()
 }

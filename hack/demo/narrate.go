@@ -37,17 +37,18 @@ func newStory(ctx context.Context, stage *stage, screen *screen) *story {
 	return &story{ctx: ctx, stage: stage, seen: stage.seen, screen: screen}
 }
 
-// outcome is the failure that ended the story, or else whether a promise was broken.
+// outcome is the failure that ended the story, or else the promises that were broken.
 func (s *story) outcome() error {
 	if s.err != nil {
-		return s.err
+		return fmt.Errorf("step %d, %s: %w", len(s.rows)+1, s.row.step, s.err)
 	}
-	for _, row := range s.rows {
-		if row.broken {
-			return errBroken
+	var errs []error
+	for i, row := range s.rows {
+		for _, promise := range row.broken {
+			errs = append(errs, fmt.Errorf("step %d, %s: a promise was not kept: %s", i+1, row.step, promise))
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // chapter prints a heading.

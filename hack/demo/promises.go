@@ -11,12 +11,12 @@ import (
 
 // row is a step in the summary.
 type row struct {
-	step                string
-	generations, moved  int
-	forOnePod, toGroup  int
-	took                time.Duration
-	promises, keptCount int
-	broken              bool
+	step               string
+	generations, moved int
+	forOnePod, toGroup int
+	took               time.Duration
+	promises           int
+	broken             []string
 }
 
 // promise prints and notes whether one was kept.
@@ -28,10 +28,9 @@ func (s *story) promise(kept bool, text string) {
 		s.screen.line("")
 	}
 	s.row.promises++
-	if kept {
-		s.row.keptCount++
+	if !kept {
+		s.row.broken = append(s.row.broken, text)
 	}
-	s.row.broken = s.row.broken || !kept
 	s.screen.verdict(kept, text)
 }
 
@@ -67,7 +66,7 @@ func (s *story) expectAtLeast(what string, is, promised time.Duration) {
 
 // summary is the table at the end.
 func (s *story) summary() {
-	if len(s.rows) == 0 {
+	if s.err != nil {
 		return
 	}
 	s.screen.heading("summary")
@@ -77,7 +76,7 @@ func (s *story) summary() {
 	fmt.Fprintln(table, "STEP\tGENERATIONS\tMOVED\tWRITES/POD\tTO GROUP\tTIME\tPROMISES KEPT")
 	for i, row := range s.rows {
 		fmt.Fprintf(table, "%d. %s\t%d\t%d\t%d\t%d\t%s\t%d of %d\n", i+1, row.step, row.generations, row.moved,
-			row.forOnePod, row.toGroup, rounded(row.took), row.keptCount, row.promises)
+			row.forOnePod, row.toGroup, rounded(row.took), row.promises-len(row.broken), row.promises)
 	}
 	_ = table.Flush() // into a string
 	s.screen.line("%s", strings.TrimRight(text.String(), "\n"))

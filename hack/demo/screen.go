@@ -13,7 +13,7 @@ import (
 // proseWidth is where sentences wrap; kubectl's tables may be wider.
 const proseWidth = 100
 
-// screen prints the story: in colours on a terminal, plain elsewhere.
+// screen prints the story: in colors on a terminal, plain elsewhere.
 type screen struct {
 	out      io.Writer
 	terminal bool
@@ -86,6 +86,20 @@ func (s *screen) during(what string) (over func()) {
 	}
 	fmt.Fprint(s.out, s.paint(faint, "  ... until "+what))
 	return func() { fmt.Fprint(s.out, "\r\033[K") }
+}
+
+// Write takes the progress of something that is waited for, in whole lines: on a terminal the line that is shown
+// meanwhile is drawn again.
+func (s *screen) Write(text []byte) (int, error) {
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimRight(line, "\n")
+		if s.terminal {
+			fmt.Fprint(s.out, "\r\033[K"+s.paint(faint, "  ... "+line))
+		} else {
+			s.line("  %s", line)
+		}
+	}
+	return len(text), nil
 }
 
 // reached says what was waited for and how long after the last action it was so.

@@ -62,7 +62,7 @@ func setUp(ctx context.Context, screen *screen, keep bool) (*stage, error) {
 
 // startCluster starts one that ends with the demo, or a detached one that is to stay.
 func (s *stage) startCluster(ctx context.Context) error {
-	options := cluster.Options{Nodes: 4, Detached: s.keep}
+	options := cluster.Options{Nodes: 4, Detached: s.keep, Progress: s.screen}
 	if s.keep {
 		options.Name = keptName
 		if running, err := cluster.Attach(ctx, keptName); err == nil {
