@@ -93,17 +93,23 @@ func (w *world) processEvent(what happening, who string, m *v1alpha1.GroupMember
 	case dies:
 		p.stop()
 	case backAgain:
-		l := w.lease(p.object())
-		if p.renews || p.quits || l == nil || l.holder != p.memberID() {
-			return false
-		}
-		p.renews, p.renewed, p.unproven = true, w.now, false
-		l.renew, l.seen, l.former = w.now, w.now, l.seen
+		return w.renewAgain(p)
 	case restarts:
 		return w.restartProcess(who, m)
 	default:
 		return false
 	}
+	return true
+}
+
+// renewAgain: the heartbeat succeeds again, unless another has taken the Lease.
+func (w *world) renewAgain(p *process) bool {
+	l := w.lease(p.object())
+	if p.renews || p.quits || l == nil || l.holder != p.memberID() {
+		return false
+	}
+	p.renews, p.renewed, p.unproven = true, w.now, false
+	l.renew, l.seen, l.former = w.now, w.now, l.seen
 	return true
 }
 
@@ -140,41 +146,41 @@ func (w *world) claim(p *process) {
 
 // podEvent is about a member whose presence the workload controller writes.
 func (w *world) podEvent(what happening, who string, m *v1alpha1.GroupMember, p *process) bool {
-	presence := m.Spec.Presence
+	if !podCan(what, m.Spec.Presence) {
+		return false
+	}
 	switch what {
 	case silent:
-		if presence.State != v1alpha1.Present {
-			return false
-		}
 		w.setPresence(m, v1alpha1.Away, v1alpha1.PresenceNodeLost, false)
 	case dies:
-		if presence.State != v1alpha1.Present {
-			return false
-		}
 		p.stop()
 		w.setPresence(m, v1alpha1.Away, v1alpha1.PresenceReplacing, true)
 	case backAgain:
-		if presence.State != v1alpha1.Away || presence.Stopped {
-			return false
-		}
 		w.setPresence(m, v1alpha1.Present, v1alpha1.PresenceReady, false)
 	case restarts:
-		if presence.State == v1alpha1.Leaving {
-			return false
-		}
 		w.replacePod(who, m)
 	case scaledAway:
-		if presence.State == v1alpha1.Leaving {
-			return false
-		}
 		p.goes = true
 		w.setPresence(m, v1alpha1.Leaving, v1alpha1.PresencePodGoing, false)
 	case wantedAgain:
-		return w.wantAgain(who, m, p)
-	default:
-		return false
+		w.wantAgain(who, m, p)
 	}
 	return true
+}
+
+// podCan says which events fit a pod's condition.
+func podCan(what happening, presence *v1alpha1.Presence) bool {
+	switch what {
+	case silent, dies:
+		return presence.State == v1alpha1.Present
+	case backAgain:
+		return presence.State == v1alpha1.Away && !presence.Stopped
+	case restarts, scaledAway:
+		return presence.State != v1alpha1.Leaving
+	case wantedAgain:
+		return presence.State == v1alpha1.Leaving
+	}
+	return false
 }
 
 func (w *world) replacePod(who string, m *v1alpha1.GroupMember) {
@@ -191,16 +197,12 @@ func (w *world) replacePod(who string, m *v1alpha1.GroupMember) {
 }
 
 // wantAgain: a pod that still runs is Present until it has stopped; one that has stopped is replaced.
-func (w *world) wantAgain(who string, m *v1alpha1.GroupMember, p *process) bool {
-	if m.Spec.Presence.State != v1alpha1.Leaving {
-		return false
-	}
+func (w *world) wantAgain(who string, m *v1alpha1.GroupMember, p *process) {
 	if p == nil {
 		w.replacePod(who, m)
-		return true
+		return
 	}
 	w.setPresence(m, v1alpha1.Present, v1alpha1.PresenceTerminating, false)
-	return true
 }
 
 // podStops: a pod that was to go has stopped.
@@ -234,10 +236,7 @@ func (w *world) groupEvent(what happening) bool {
 	}
 	switch what {
 	case forced:
-		w.forces++
-		changed := *w.group.now
-		changed.Annotations = map[string]string{v1alpha1.RebalanceAnnotation: fmt.Sprintf("r%d", w.forces)}
-		w.putGroup(&changed, true)
+		w.force()
 	case grows:
 		return w.resize(1)
 	case shrinks:
@@ -245,13 +244,23 @@ func (w *world) groupEvent(what happening) bool {
 	case groupGoes:
 		w.remove(w.group.now, true)
 	case planGoes:
-		if len(w.plans) == 0 || !w.plans[0].there {
-			return false
-		}
-		w.remove(w.plans[0].now.Revision, true)
-	default:
+		return w.losePlan()
+	}
+	return true
+}
+
+func (w *world) force() {
+	w.forces++
+	changed := *w.group.now
+	changed.Annotations = map[string]string{v1alpha1.RebalanceAnnotation: fmt.Sprintf("r%d", w.forces)}
+	w.putGroup(&changed, true)
+}
+
+func (w *world) losePlan() bool {
+	if len(w.plans) == 0 || !w.plans[0].there {
 		return false
 	}
+	w.remove(w.plans[0].now.Revision, true)
 	return true
 }
 

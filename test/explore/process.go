@@ -42,15 +42,6 @@ type process struct {
 func (p *process) object() string   { return objectName(p.member) }
 func (p *process) memberID() string { return p.member + "-" + p.incarnation }
 
-func (w *world) proc(name string) *process {
-	for i := range w.procs {
-		if w.procs[i].name == name {
-			return &w.procs[i]
-		}
-	}
-	return nil
-}
-
 // procOf is the latest process of a member that is not over, or nil.
 func (w *world) procOf(member string) *process {
 	for i := len(w.procs) - 1; i >= 0; i-- {
@@ -184,15 +175,16 @@ func (w *world) mayAcknowledge(p *process) bool {
 		return false
 	}
 	word := now.Spec.Acknowledged
-	mine := word != nil && word.MemberID == p.memberID()
-	if p.quits {
-		return !mine || !word.Final
+	if word == nil || word.MemberID != p.memberID() {
+		word = &v1alpha1.Acknowledged{Revision: -1}
 	}
-	if p.read == nil || p.read.UID != now.UID {
-		return false
-	}
-	return slices.ContainsFunc(p.read.Status.Revoking, func(r v1alpha1.Revocation) bool {
-		return r.MemberID == p.memberID() && (!mine || word.Revision < r.Revision)
+	return p.quits && !word.Final || !p.quits && p.mustAnswer(now, word.Revision)
+}
+
+// mustAnswer: it has read of a revocation that is newer than what it has acknowledged.
+func (p *process) mustAnswer(now *v1alpha1.GroupMember, acknowledged int64) bool {
+	return p.read != nil && p.read.UID == now.UID && slices.ContainsFunc(p.read.Status.Revoking, func(r v1alpha1.Revocation) bool {
+		return r.MemberID == p.memberID() && acknowledged < r.Revision
 	})
 }
 

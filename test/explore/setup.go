@@ -70,7 +70,6 @@ func objectName(member string) string { return groupName + "." + member }
 // mutation puts a fault into the rules, from outside: it changes what the coordinator is told, what comes of its
 // decision, or what a process answers.
 type mutation struct {
-	name string
 	// snapshot changes what Decide is given; objects must be copied before they are changed.
 	snapshot func(w *world, s *coordinator.Snapshot)
 	// forgetsUnknown: a write of unknown outcome is taken as one that failed.

@@ -1,11 +1,7 @@
 package explore
 
 import (
-	"fmt"
 	"slices"
-	"strings"
-
-	appsv1 "k8s.io/api/apps/v1"
 
 	"github.com/rollcall-dev/rollcall/api/v1alpha1"
 	"github.com/rollcall-dev/rollcall/coordinator"
@@ -255,18 +251,6 @@ func (w *world) fault(s step) {
 // ordinary steps are the world's own course.
 func (w *world) ordinary(s step, from *world) {
 	switch s.kind {
-	case stepReads:
-		w.takeIn(&w.procs[s.i])
-	case stepAcks:
-		w.acknowledge(&w.procs[s.i])
-	case stepWithdraws:
-		w.withdraw(&w.procs[s.i])
-	case stepClaims:
-		w.claim(&w.procs[s.i])
-	case stepPodStops:
-		w.podStops(&w.procs[s.i])
-	case stepRecreates:
-		w.createMember(&w.procs[s.i])
 	case stepPublishes:
 		w.publish(w.members[s.i].now)
 	case stepCollects:
@@ -281,6 +265,26 @@ func (w *world) ordinary(s step, from *world) {
 		write := w.flights[s.i]
 		w.flights = append(w.flights[:s.i], w.flights[s.i+1:]...)
 		w.store(write, true)
+	default:
+		w.processStep(s.kind, &w.procs[s.i])
+	}
+}
+
+// processStep is a step of a process, or of whoever looks after its pod.
+func (w *world) processStep(kind stepKind, p *process) {
+	switch kind {
+	case stepReads:
+		w.takeIn(p)
+	case stepAcks:
+		w.acknowledge(p)
+	case stepWithdraws:
+		w.withdraw(p)
+	case stepClaims:
+		w.claim(p)
+	case stepPodStops:
+		w.podStops(p)
+	case stepRecreates:
+		w.createMember(p)
 	}
 }
 
@@ -290,63 +294,4 @@ func (w *world) publish(m *v1alpha1.GroupMember) {
 	w.rewrite(m, func(spec *v1alpha1.GroupMemberSpec) {
 		spec.Acknowledged = &v1alpha1.Acknowledged{MemberID: m.Status.MemberID, Revision: revision}
 	})
-}
-
-// describe says what a step from here is, for people.
-func (w *world) describe(s step) string {
-	switch s.kind {
-	case stepReads, stepAcks, stepWithdraws, stepClaims, stepPodStops:
-		return fmt.Sprintf("%s %s", w.procs[s.i].name, s.kind)
-	case stepRecreates:
-		return fmt.Sprintf("%s %s by the workload controller", w.procs[s.i].object(), s.kind)
-	case stepPublishes, stepCollects:
-		return fmt.Sprintf("%s: %s", w.members[s.i].name, s.kind)
-	case stepEvent:
-		return s.ev.String()
-	case stepSends, stepDark:
-		write := w.leader.queue[0].Writes[s.i]
-		outcome := ""
-		if s.kind == stepSends && !w.lands(write) {
-			outcome = " (refused: it has changed)"
-		}
-		if s.kind != stepSends {
-			outcome = " (the " + string(s.kind) + ")"
-		}
-		return fmt.Sprintf("%s writes, phase %s: %s%s", w.leader.term, w.leader.queue[0].Phase, describeWrite(write), outcome)
-	case stepSettles:
-		return fmt.Sprintf("%s reads live %s", w.leader.term, w.leader.unknown[s.i])
-	case stepArrives:
-		return "late write arrives: " + describeWrite(w.flights[s.i])
-	case stepStale:
-		return fmt.Sprintf("%s decides on a stale read of %s", w.leader.term, w.slotName(s.i))
-	case stepTick:
-		then := w.nextInstant(w.decisions()[0].WakeAt)
-		return fmt.Sprintf("%s pass (it is %s)", then.Sub(w.now), then.Sub(beginning))
-	}
-	return w.leader.term + " " + string(s.kind)
-}
-
-func (w *world) slotName(i int) string {
-	switch {
-	case i == allStale:
-		return "everything"
-	case i == 0:
-		return "the group"
-	case i <= len(w.plans):
-		return w.plans[i-1].name
-	}
-	return w.members[i-1-len(w.plans)].name
-}
-
-func describeWrite(write coordinator.Write) string {
-	text := string(write.Verb) + " " + nameOf(subject(write))
-	switch o := write.New.(type) {
-	case *v1alpha1.GroupMember:
-		text += " " + describeMember(o)
-	case *v1alpha1.ConsumerGroup:
-		text += fmt.Sprintf(" state=%s generation=%d", o.Status.State, o.Status.Generation)
-	case *appsv1.ControllerRevision:
-		text += " " + strings.TrimSpace(string(o.Data.Raw))
-	}
-	return text
 }

@@ -5,7 +5,10 @@ import (
 	"strconv"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
+
 	"github.com/rollcall-dev/rollcall/api/v1alpha1"
+	"github.com/rollcall-dev/rollcall/coordinator"
 )
 
 // cutTouched takes term and generation out of a touched annotation.
@@ -122,4 +125,68 @@ func entriesText(entries []v1alpha1.TopicPartitions) string {
 		}
 	}
 	return strings.Join(parts, ",")
+}
+
+// describe says what a step from here is, for people.
+func (w *world) describe(s step) string {
+	switch s.kind {
+	case stepReads, stepAcks, stepWithdraws, stepClaims, stepPodStops:
+		return fmt.Sprintf("%s %s", w.procs[s.i].name, s.kind)
+	case stepRecreates:
+		return fmt.Sprintf("%s %s by the workload controller", w.procs[s.i].object(), s.kind)
+	case stepPublishes, stepCollects:
+		return fmt.Sprintf("%s: %s", w.members[s.i].name, s.kind)
+	case stepEvent:
+		return s.ev.String()
+	case stepArrives:
+		return "late write arrives: " + describeWrite(w.flights[s.i])
+	case stepTick:
+		then := w.nextInstant(w.decisions()[0].WakeAt)
+		return fmt.Sprintf("%s pass (it is %s)", then.Sub(w.now), then.Sub(beginning))
+	}
+	return w.leader.term + " " + w.describeLeader(s)
+}
+
+// describeLeader says what the leader does.
+func (w *world) describeLeader(s step) string {
+	switch s.kind {
+	case stepSends, stepDark:
+		write, outcome := w.leader.queue[0].Writes[s.i], ""
+		if s.kind == stepDark {
+			outcome = " (the " + string(s.kind) + ")"
+		} else if !w.lands(write) {
+			outcome = " (refused: it has changed)"
+		}
+		return fmt.Sprintf("writes, phase %s: %s%s", w.leader.queue[0].Phase, describeWrite(write), outcome)
+	case stepSettles:
+		return "reads live " + w.leader.unknown[s.i]
+	case stepStale:
+		return string(s.kind) + " of " + w.slotName(s.i)
+	}
+	return string(s.kind)
+}
+
+func (w *world) slotName(i int) string {
+	switch {
+	case i == allStale:
+		return "everything"
+	case i == 0:
+		return "the group"
+	case i <= len(w.plans):
+		return w.plans[i-1].name
+	}
+	return w.members[i-1-len(w.plans)].name
+}
+
+func describeWrite(write coordinator.Write) string {
+	text := string(write.Verb) + " " + nameOf(subject(write))
+	switch o := write.New.(type) {
+	case *v1alpha1.GroupMember:
+		text += " " + describeMember(o)
+	case *v1alpha1.ConsumerGroup:
+		text += fmt.Sprintf(" state=%s generation=%d", o.Status.State, o.Status.Generation)
+	case *appsv1.ControllerRevision:
+		text += " " + strings.TrimSpace(string(o.Data.Raw))
+	}
+	return text
 }

@@ -11,7 +11,7 @@ func TestRandomWalks(t *testing.T) {
 	const length = 300
 	walks := *seeds
 	if walks == 0 {
-		walks = map[bool]uint64{false: 300, true: 20_000}[*whole]
+		walks = map[bool]uint64{false: 1_500, true: 50_000}[*whole]
 		if testing.Short() {
 			walks = 20
 		}

@@ -92,7 +92,7 @@ func (r *Referee) checkPlan(v View, p *coordinator.Plan, next int64, verdict *ve
 // group follow it nevertheless.
 func (r *Referee) replaces(v View, generation int64) bool {
 	return generation == r.generation && slices.ContainsFunc(r.plans, func(known *coordinator.Plan) bool {
-		return known.Generation() == generation && !slices.Contains(v.Plans, known)
+		return known.Generation() == generation && !stored(v, known)
 	})
 }
 

@@ -85,17 +85,7 @@ func (r *Referee) checkReleased(v View, verdict *verdict) {
 // mayEnd says whether what memberID held could end by rule. Entry is nil for what stood in the assignment.
 func (r *Referee) mayEnd(v View, before, now *v1alpha1.GroupMember, memberID string, entry *v1alpha1.Revocation) bool {
 	for _, m := range []*v1alpha1.GroupMember{before, now} {
-		if m == nil {
-			continue
-		}
-		if finalFor(m, memberID) || entry != nil && acknowledged(m, entry) {
-			return true
-		}
-		presence := m.Spec.Presence
-		if presence == nil || presence.Stopped || !strings.HasSuffix(memberID, m.Spec.Incarnation) {
-			return true // The pod of a former memberID is gone.
-		}
-		if !r.exclusive && mayExpire(presence) {
+		if m != nil && (said(m, memberID, entry) || podStopped(m, memberID) || !r.exclusive && mayExpire(m.Spec.Presence)) {
 			return true
 		}
 	}
@@ -108,9 +98,16 @@ func mayExpire(p *v1alpha1.Presence) bool {
 	return p.State == v1alpha1.Away || p.State == v1alpha1.Leaving && p.Reason == v1alpha1.PresenceNodeLost
 }
 
-func finalFor(m *v1alpha1.GroupMember, memberID string) bool {
+// said: the process has acknowledged the revocation, or finally everything.
+func said(m *v1alpha1.GroupMember, memberID string, entry *v1alpha1.Revocation) bool {
 	word := m.Spec.Acknowledged
-	return word != nil && word.Final && word.MemberID == memberID
+	final := word != nil && word.Final && word.MemberID == memberID
+	return final || entry != nil && acknowledged(m, entry)
+}
+
+// podStopped: the memberID's pod has stopped, or another pod has its name.
+func podStopped(m *v1alpha1.GroupMember, memberID string) bool {
+	return m.Spec.Presence == nil || m.Spec.Presence.Stopped || !strings.HasSuffix(memberID, m.Spec.Incarnation)
 }
 
 // holdsOf is everything that an object still mentions as held, ended or not.

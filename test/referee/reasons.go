@@ -13,7 +13,7 @@ func (r *Referee) checkReasons(v View, p *coordinator.Plan, verdict *verdict) {
 	if len(p.Content.Reasons) == 0 {
 		verdict.broken(2, "plan %s gives no reason", p.Revision.Name)
 	}
-	before := planBefore(v, p)
+	before := r.planBefore(v, p)
 	for _, cause := range p.Content.Reasons {
 		if before == nil && cause.Reason != v1alpha1.RebalanceMemberJoined {
 			continue
@@ -32,15 +32,22 @@ func (r *Referee) checkReasons(v View, p *coordinator.Plan, verdict *verdict) {
 	}
 }
 
-// planBefore is the plan that another follows; nil when it was deleted by hand, then it could not be compared with.
-func planBefore(v View, p *coordinator.Plan) *coordinator.Plan {
+// planBefore is the plan that another follows; nil when one of that generation was deleted by hand: then it may not be
+// the one that was compared with.
+func (r *Referee) planBefore(v View, p *coordinator.Plan) *coordinator.Plan {
+	generation := p.Generation() - 1
+	gone := func(known *coordinator.Plan) bool { return known.Generation() == generation && !stored(v, known) }
 	i := slices.IndexFunc(v.Plans, func(known *coordinator.Plan) bool {
-		return known.Generation() == p.Generation()-1 && known.Content != nil && planOf(known, v.Group)
+		return known.Generation() == generation && planOf(known, v.Group)
 	})
-	if i < 0 {
+	if i < 0 || slices.ContainsFunc(r.plans, gone) {
 		return nil
 	}
 	return v.Plans[i]
+}
+
+func stored(v View, p *coordinator.Plan) bool {
+	return slices.ContainsFunc(v.Plans, func(other *coordinator.Plan) bool { return other.Revision.UID == p.Revision.UID })
 }
 
 // wholeTrue judges the reasons that name nobody.
@@ -59,11 +66,11 @@ func (r *Referee) reasonTrue(reason v1alpha1.RebalanceReason, name string, p, be
 	was, is := listed(before, name), listed(p, name)
 	switch reason {
 	case v1alpha1.RebalanceMemberJoined:
-		return is != nil && (was == nil || r.anew(was, is, before))
+		return is != nil && r.anew(was, is, before)
 	case v1alpha1.RebalanceMemberLeft, v1alpha1.RebalanceSessionExpired:
-		return was != nil && (is == nil || r.anew(was, is, before))
+		return was != nil && r.anew(was, is, before)
 	case v1alpha1.RebalanceMemberChanged:
-		return was != nil && (is == nil || was.Offer != is.Offer || was.Rest != is.Rest)
+		return was != nil && changed(was, is)
 	case v1alpha1.RebalanceMemberReturned:
 		return was != nil && slices.Contains(before.Content.Short, int32(slices.Index(before.Content.Members, *was)))
 	case v1alpha1.RebalanceMemberUnavailable:
@@ -72,9 +79,13 @@ func (r *Referee) reasonTrue(reason v1alpha1.RebalanceReason, name string, p, be
 	return true
 }
 
-// anew: another object of that name, or one that has left since the plan before.
+func changed(was, is *coordinator.PlanMember) bool {
+	return is == nil || was.Offer != is.Offer || was.Rest != is.Rest
+}
+
+// anew: listed by one plan only, another object of that name, or one that has left since the plan before.
 func (r *Referee) anew(was, is *coordinator.PlanMember, before *coordinator.Plan) bool {
-	return was.Object != is.Object || was.UID != is.UID || r.leftSince(was.UID, before.Generation())
+	return was == nil || is == nil || was.Object != is.Object || was.UID != is.UID || r.leftSince(was.UID, before.Generation())
 }
 
 func listed(p *coordinator.Plan, name string) *coordinator.PlanMember {

@@ -76,8 +76,11 @@ func (r *Referee) checkStable(v View, verdict *verdict) {
 	if v.Group.Spec.AssignedBy == v1alpha1.AssignedByLeader {
 		return
 	}
-	missing := missingCopies(v)
-	condition := meta.FindStatusCondition(status.Conditions, v1alpha1.GroupFullyAssigned)
+	checkFullyAssigned(meta.FindStatusCondition(status.Conditions, v1alpha1.GroupFullyAssigned), missingCopies(v), verdict)
+}
+
+// checkFullyAssigned: the condition says what is so.
+func checkFullyAssigned(condition *metav1.Condition, missing []Copy, verdict *verdict) {
 	switch {
 	case condition == nil:
 		verdict.broken(5, "Stable without a condition %s", v1alpha1.GroupFullyAssigned)
