@@ -7,6 +7,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/rollcall-dev/rollcall/api/v1alpha1"
 	"github.com/rollcall-dev/rollcall/coordinator"
@@ -28,6 +29,15 @@ var _ Store = (*ClientStore)(nil)
 
 // Apply carries out one write.
 func (s *ClientStore) Apply(ctx context.Context, write coordinator.Write) (coordinator.Object, error) {
+	stored, err := s.apply(ctx, write)
+	log := logf.FromContext(ctx).V(1)
+	if log.Enabled() {
+		log.Info("Write", "verb", write.Verb, "object", KeyOf(subject(write)).String(), "outcome", outcomeOf(err))
+	}
+	return stored, err
+}
+
+func (s *ClientStore) apply(ctx context.Context, write coordinator.Write) (coordinator.Object, error) {
 	switch write.Verb {
 	case coordinator.Create:
 		return s.create(ctx, write.New)

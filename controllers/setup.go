@@ -133,6 +133,7 @@ func addControllers(ctx context.Context, mgr manager.Manager, o Options, identit
 	}
 	h := &hands{mgr: mgr, options: o, term: NewTerm(termID(identity)), clock: clock.RealClock{}}
 	h.memory = NewMemory(h.clock)
+	mgr.GetLogger().Info("A start of the manager", "term", termID(identity), "options", fmt.Sprintf("%+v", o))
 	h.reader = &reader{cache: mgr.GetClient(), memory: h.memory}
 	h.loader = NewLoader(mgr.GetAPIReader(), mgr.GetClient(), mgr.GetScheme(), mgr.GetLogger().WithName("loader"), loadedKinds()...)
 	if err := h.memory.follow(ctx, mgr.GetCache()); err != nil {
