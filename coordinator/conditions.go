@@ -57,9 +57,7 @@ func (v *view) setGroupConditions(g *v1alpha1.ConsumerGroup) {
 	default:
 		set(condition(v1alpha1.GroupMembersAvailable, true, "AllAvailable", "every member is available"))
 	}
-	if v.condition(v1alpha1.NamesUnique) == nil {
-		set(condition(v1alpha1.NamesUnique, true, "Unique", "every static name has one process"))
-	}
+	set(v.groupNamesUnique())
 	set(v.ready(st))
 }
 
@@ -113,9 +111,11 @@ func (v *view) setMemberConditions(d *draft) {
 			"its deadline has passed; it joins again when it is present")
 	case v1alpha1.MemberRejected: // set with the verdict
 	}
-	setCondition(&st.Conditions, v.Now, d.m.Generation, v.assignedCondition(d))
-	if d.m.Spec.MemberName != "" && meta.FindStatusCondition(st.Conditions, v1alpha1.NamesUnique) == nil {
-		setCondition(&st.Conditions, v.Now, d.m.Generation, condition(v1alpha1.NamesUnique, true, "Unique", "one process has this name"))
+	if !stillUnacknowledged(d) {
+		setCondition(&st.Conditions, v.Now, d.m.Generation, v.assignedCondition(d))
+	}
+	if d.m.Spec.MemberName != "" {
+		setCondition(&st.Conditions, v.Now, d.m.Generation, namesUnique(st))
 	}
 }
 
@@ -124,6 +124,20 @@ func (v *view) pendingMessage() string {
 		return "the group is paused: it joins when the group is unpaused"
 	}
 	return "waits for the round to commit"
+}
+
+// heardOfAgain: the member has said something since.
+func heardOfAgain(m *member) bool {
+	c := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.MemberAssigned)
+	return c != nil && c.Reason == v1alpha1.ReasonNotAcknowledged && c.ObservedGeneration != m.Generation
+}
+
+// stillUnacknowledged: the member has not been heard of since a revocation of it ended without its word; the condition
+// that says so stands. Its word would be a change of its spec, whose generation the condition has noted.
+func stillUnacknowledged(d *draft) bool {
+	c := meta.FindStatusCondition(d.status().Conditions, v1alpha1.MemberAssigned)
+	return c != nil && c.Reason == v1alpha1.ReasonNotAcknowledged && c.ObservedGeneration == d.m.Generation &&
+		inGeneration(d.status().State) && d.status().MemberID == d.m.Status.MemberID
 }
 
 // assignedCondition: the member has what its plan gives it, or why not.

@@ -65,7 +65,7 @@ func (v *view) fact(m *member, verdicts map[*member]verdict) *draft {
 	case restarted(m):
 		return v.takeOver(m)
 	case inGeneration(m.Status.State):
-		return v.showAvailability(m)
+		return v.keepCurrent(m)
 	}
 	return nil
 }
@@ -167,8 +167,9 @@ func (d *draft) asking(v *view) {
 	}
 }
 
-// showAvailability writes Unavailable when an absence has lasted, and Active when it is over.
-func (v *view) showAvailability(m *member) *draft {
+// keepCurrent writes what changes about a member that stays as it is: Unavailable when an absence has lasted, Active when
+// it is over, and what its status says of its name, its session timeout and its silence.
+func (v *view) keepCurrent(m *member) *draft {
 	switch {
 	case m.Status.State == v1alpha1.MemberActive && v.unavailable(m):
 		d := v.draft(m)
@@ -180,8 +181,12 @@ func (v *view) showAvailability(m *member) *draft {
 		d.status().State, d.status().Unavailable = v1alpha1.MemberActive, nil
 		d.event(false, "Available", "is back within its timeout: keeps what it holds")
 		return d
-	case selfRegistered(m) && durationOr(m.Status.SessionTimeout, 0) != v.session(m):
-		return v.draft(m) // the session timeout in force has changed: the write says so
+	case v.duplicateIsOver(m):
+		d := v.draft(m)
+		d.status().Takeover.Duplicate = false
+		return d
+	case selfRegistered(m) && durationOr(m.Status.SessionTimeout, 0) != v.session(m), heardOfAgain(m):
+		return v.draft(m)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/rollcall-dev/rollcall/api/v1alpha1"
 )
@@ -44,7 +45,11 @@ func (v *view) adoptIncarnation(d *draft) {
 		hosts = st.Takeover.Hosts
 	}
 	hosts = append(slices.Clone(hosts), m.Spec.Host)
-	st.Takeover = &v1alpha1.MemberTakeover{Time: micro(v.Now), Hosts: hosts[max(0, len(hosts)-3):]}
+	taken := &v1alpha1.MemberTakeover{Time: micro(v.Now), Hosts: hosts[max(0, len(hosts)-3):]}
+	if taken.Duplicate = v.duplicate(m, taken); taken.Duplicate {
+		d.event(true, "DuplicateName", "two processes use this name, on "+strings.Join(taken.Hosts[len(taken.Hosts)-2:], " and "))
+	}
+	st.Takeover = taken
 	st.MemberID, st.Host, st.Unavailable = memberID(m.GroupMember), m.Spec.Host, nil
 }
 

@@ -1,0 +1,58 @@
+package coordinator
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/rollcall-dev/rollcall/api/v1alpha1"
+)
+
+// Two live processes under one static name. The latest has the name; the others are told loudly, and so are people.
+
+// duplicate: a takeover from another host of a name that was in use, or names going back and forth between two hosts.
+// Pods follow one another by their controller's word and are never duplicates.
+func (v *view) duplicate(m *member, next *v1alpha1.MemberTakeover) bool {
+	n := len(next.Hosts)
+	if !selfRegistered(m) || n < 2 || next.Hosts[n-1] == next.Hosts[n-2] {
+		return false
+	}
+	last := v.LastSeen[m.Name].Former
+	inUse := !last.IsZero() && v.Now.Sub(last) <= v.session(m)/3
+	before := m.Status.Takeover
+	backAndForth := n == 3 && next.Hosts[2] == next.Hosts[0] && before != nil && v.Now.Sub(before.Time.Time) <= v.session(m)
+	return inUse || backAndForth
+}
+
+// duplicateIsOver: a session has passed without another.
+func (v *view) duplicateIsOver(m *member) bool {
+	taken := m.Status.Takeover
+	return taken != nil && taken.Duplicate && v.passed(taken.Time.Add(v.session(m)))
+}
+
+// namesUnique is the member's condition.
+func namesUnique(st *v1alpha1.GroupMemberStatus) metav1.Condition {
+	if taken := st.Takeover; taken != nil && taken.Duplicate {
+		hosts := taken.Hosts[max(0, len(taken.Hosts)-2):]
+		return condition(v1alpha1.NamesUnique, false, "DuplicateName",
+			fmt.Sprintf("two processes use this name, on %s: give each its own", strings.Join(hosts, " and ")))
+	}
+	return condition(v1alpha1.NamesUnique, true, "Unique", "one process has this name")
+}
+
+// groupNamesUnique is the group's condition: it names every member that two processes claim.
+func (v *view) groupNamesUnique() metav1.Condition {
+	var twice []string
+	for _, m := range v.members {
+		if taken := m.Status.Takeover; taken != nil && taken.Duplicate {
+			twice = append(twice, fmt.Sprintf("%s (%s)", displayName(m.GroupMember), strings.Join(slices.Compact(slices.Clone(taken.Hosts)), ", ")))
+		}
+	}
+	if len(twice) > 0 {
+		return condition(v1alpha1.NamesUnique, false, "DuplicateName",
+			shorten("two processes use one name: "+strings.Join(twice, "; "), maxReason))
+	}
+	return condition(v1alpha1.NamesUnique, true, "Unique", "every static name has one process")
+}
