@@ -16,7 +16,7 @@ import (
 	logf "sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-var errInterrupted = errors.New("the demo was interrupted")
+var errInterrupted = errors.New("it was interrupted, and everything has been ended")
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -45,7 +45,6 @@ func run(ctx context.Context, screen *screen, keep bool) error {
 		}
 	}
 	if ctx.Err() != nil { // A person ended it; what else failed then is a consequence.
-		screen.line("\nInterrupted: everything is being ended.")
 		return errors.Join(errInterrupted, stage.strike(false))
 	}
 	return errors.Join(err, stage.strike(err != nil))

@@ -60,7 +60,7 @@ func (s *story) scaleUp() {
 	s.step("scale 6 to 8")
 	s.say("Two pods more are entitled to 3 partitions each, so 6 must move and no more. Their old owners cannot say " +
 		"that they have stopped, so they are told, and given revocationGracePeriod (10 s) from that moment. Until then " +
-		"the partitions are theirs.")
+		"nobody else gets them.")
 	s.act("scale", "statefulset/worker", "--replicas=8")
 	s.await("generation 2 is decided", s.decided(2))
 	s.show("get", "cg,gm")
