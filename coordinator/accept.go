@@ -47,8 +47,10 @@ func (v *view) judgeInOrder(candidates, in []*member) map[*member]verdict {
 				"the group has its maxMembers of %d: raise it, or wait for a member to leave", limit)}
 		}
 		if d.accepted() && !m.stays() && size+planBytes(m) > maxPlanBytes {
-			d = verdict{v1alpha1.ReasonGroupTooLarge,
-				"the plan would not fit into one object: use fewer or shorter member names, or fewer copies"}
+			d = verdict{
+				v1alpha1.ReasonGroupTooLarge,
+				"the plan would not fit into one object: use fewer or shorter member names, or fewer copies",
+			}
 		}
 		if d.accepted() {
 			places++

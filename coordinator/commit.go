@@ -28,7 +28,7 @@ func (v *view) commit(r *round) []Batch {
 	if touches := v.touches(); len(touches) > 0 {
 		return batch(PhaseTouches, touches...)
 	}
-	members, rejected := v.takenIn(r)
+	members, rejected := v.takenIn()
 	if len(members) == 0 {
 		return batch(PhaseFacts, rejected...)
 	}
@@ -57,7 +57,7 @@ func (v *view) raiseBase(base int64) []Batch {
 }
 
 // takenIn are the members of the next generation, by object name. Where a commit would accept nobody, all are rejected.
-func (v *view) takenIn(r *round) (members []*member, rejected []Write) {
+func (v *view) takenIn() (members []*member, rejected []Write) {
 	verdicts := v.judgeAll()
 	for _, m := range v.members {
 		judged, candidate := verdicts[m]

@@ -153,12 +153,8 @@ func (v *view) assignedCondition(d *draft) metav1.Condition {
 		return no("WorksToEnd", "keeps its copies until its pod has stopped: delete the pod to hand them over")
 	case !inGeneration(st.State):
 		return no("NotInGeneration", "is given nothing while it is not in the generation")
-	case len(st.Pending) > 0 && tooLarge(st):
-		return no(v1alpha1.ReasonTooLarge, "its lists would not fit into one object: it is given no more; add members or use fewer copies")
-	case len(st.Pending) > 0 && formerHolds(st):
-		return no(v1alpha1.ReasonWaitingForSession, "waits until the session of its former incarnation has ended")
 	case len(st.Pending) > 0:
-		return no("HandoverInProgress", "waits for copies that are not free yet")
+		return no(whyPending(st))
 	case countCopies(st.Assignment) > 0:
 		return condition(v1alpha1.MemberAssigned, true, "Assigned", v.assignedMessage(d.m))
 	case capacity(&d.m.Spec) == 0:
@@ -167,6 +163,17 @@ func (v *view) assignedCondition(d *draft) metav1.Condition {
 		return no(v1alpha1.ReasonPinned, "idles for copies that running pods without acknowledgement keep: delete such a pod to move them")
 	}
 	return no(v1alpha1.ReasonIdle, "no copy is left for it"+v.unknownTopics(d.m))
+}
+
+// whyPending is why copies are not granted to a member yet: reason and message.
+func whyPending(st *v1alpha1.GroupMemberStatus) (string, string) {
+	switch {
+	case tooLarge(st):
+		return v1alpha1.ReasonTooLarge, "its lists would not fit into one object: it is given no more; add members or use fewer copies"
+	case formerHolds(st):
+		return v1alpha1.ReasonWaitingForSession, "waits until the session of its former incarnation has ended"
+	}
+	return "HandoverInProgress", "waits for copies that are not free yet"
 }
 
 func formerHolds(st *v1alpha1.GroupMemberStatus) bool {

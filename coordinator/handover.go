@@ -28,16 +28,23 @@ func (v *view) settled() bool {
 		return false
 	}
 	for _, m := range v.members {
-		st := &m.Status
-		if len(st.Revoking) > 0 || len(st.Pending) > 0 {
+		if !v.atRest(m) {
 			return false
 		}
-		if m.position == nobody && (!holdsNothing(st) || st.State == v1alpha1.MemberActive) {
-			return false
-		}
-		if m.position != nobody && m.named && (!inGeneration(st.State) || !v.hasShare(m)) {
-			return false
-		}
+	}
+	return true
+}
+
+// atRest: the member has what the plan gives it, and nothing is on its way to it or from it.
+func (v *view) atRest(m *member) bool {
+	st := &m.Status
+	switch {
+	case len(st.Revoking) > 0 || len(st.Pending) > 0:
+		return false
+	case m.position == nobody:
+		return holdsNothing(st) && st.State != v1alpha1.MemberActive
+	case m.named:
+		return inGeneration(st.State) && v.hasShare(m)
 	}
 	return true
 }
@@ -97,7 +104,7 @@ func (t *handover) findWants() {
 // lose takes from a member what the plan does not give it; nil when it loses nothing.
 func (t *handover) lose(m *member, down bool) *draft {
 	v := t.v
-	if m.position != nobody && !m.named && !down || t.keepsAll(m, down) {
+	if m.position != nobody && !m.named && !down || t.keepsAll(m) {
 		return nil
 	}
 	var taken, kept []holding
@@ -118,7 +125,7 @@ func (t *handover) lose(m *member, down bool) *draft {
 
 // keepsAll: nothing is revoked from a Pending member, the round it asks for settles what it holds; nor from a leaver
 // that works to its end before it has ended.
-func (t *handover) keepsAll(m *member, down bool) bool {
+func (t *handover) keepsAll(m *member) bool {
 	v := t.v
 	if m.Status.State == v1alpha1.MemberPending && !m.named {
 		return !v.unavailable(m)
@@ -164,9 +171,13 @@ func (t *handover) gain(m *member) []copyKey {
 	}
 	var list []copyKey
 	for _, c := range t.wants[m.index] {
-		if t.h.freeFor(m, c, func(loser *member) { t.writeOut[loser] = true }) != held {
-			list = append(list, c)
+		switch t.h.freeFor(m, c) {
+		case held:
+			continue
+		case freeOnceWrittenOut:
+			t.h.eachOver(m, c, func(loser *member) { t.writeOut[loser] = true })
 		}
+		list = append(list, c)
 	}
 	return list
 }
@@ -206,23 +217,35 @@ func (t *handover) finish(m *member, d *draft, gained []copyKey) {
 	if first || len(gained) > 0 {
 		v.dropEnded(d)
 	}
-	var granted []copyKey
-	for _, c := range gained {
-		if !first || t.h.freeFor(m, c, func(*member) {}) == free {
-			granted = append(granted, c)
-		}
-	}
+	granted := t.grantable(m, gained, first)
 	t.grant(d, granted)
 	t.setPending(d)
 	if m.named && listsDiffer(&m.Status, d.status()) || lostCopies(d) {
 		d.status().Generation = v.generation
 	}
-	w, ok := v.write(d)
-	if !ok {
-		return
+	if w, ok := v.write(d); ok {
+		t.add(w, first, len(granted) > 0)
 	}
-	t.granting = t.granting || len(granted) > 0
-	if first || len(granted) == 0 {
+}
+
+// grantable are the copies that this write may grant: in the first batch only those for which nothing must be written
+// out before.
+func (t *handover) grantable(m *member, gained []copyKey, first bool) []copyKey {
+	if !first {
+		return gained
+	}
+	var list []copyKey
+	for _, c := range gained {
+		if t.h.freeFor(m, c) == free {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+func (t *handover) add(w Write, first, grants bool) {
+	t.granting = t.granting || grants
+	if first || !grants {
 		t.members = append(t.members, w)
 	} else {
 		t.grants = append(t.grants, w)

@@ -123,9 +123,8 @@ const (
 )
 
 // freeFor: no other member holds the copy, in its assignment or in a revocation in force; no other incarnation of the
-// member does; and the member holds no other copy of that partition. Only a free copy is ever granted. The members whose
-// revocations must be written out first are handed to writeOut.
-func (h *holders) freeFor(m *member, c copyKey, writeOut func(*member)) freedom {
+// member does; and the member holds no other copy of that partition. Only a free copy is ever granted.
+func (h *holders) freeFor(m *member, c copyKey) freedom {
 	n := h.number(c.topic, c.copy, c.partition)
 	if h.assigned[n] != none || h.holdsAnotherCopy(m, c) {
 		return held
@@ -140,14 +139,16 @@ func (h *holders) freeFor(m *member, c copyKey, writeOut func(*member)) freedom 
 			verdict = freeOnceWrittenOut
 		}
 	}
-	if verdict == freeOnceWrittenOut {
-		for _, from := range h.revoked[n] {
-			if from.end == over && from.m != m {
-				writeOut(from.m)
-			}
+	return verdict
+}
+
+// eachOver visits the other members whose revocations of the copy are over: they are to be written out.
+func (h *holders) eachOver(m *member, c copyKey, visit func(*member)) {
+	for _, from := range h.revoked[h.number(c.topic, c.copy, c.partition)] {
+		if from.end == over && from.m != m {
+			visit(from.m)
 		}
 	}
-	return verdict
 }
 
 // holdsAnotherCopy: the member has a copy of the partition under another index.

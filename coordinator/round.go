@@ -98,17 +98,13 @@ func namesOf(members []*member) []string {
 	return names
 }
 
-// listedButGone are those that the plan lists and no longer names: gone, another object, or left since.
+// listedButGone are those that the plan lists and no longer names: gone, another object, or left since. An expiry asks a
+// second later (soon), unless a round is open anyway.
 func (v *view) listedButGone(r *round) (left, expired []string, soon bool) {
 	if v.plan == nil || len(r.staying) == len(v.plan.Members) {
 		return nil, nil, false
 	}
-	there := make([]bool, len(v.plan.Members))
-	for _, m := range append(slices.Clone(r.staying), r.joiners...) {
-		if m.position != nobody {
-			there[m.position] = true
-		}
-	}
+	there := v.listedAndThere(r)
 	for _, m := range v.members {
 		if m.position == nobody || there[m.position] || m.Status.State != v1alpha1.MemberDead {
 			continue
@@ -126,6 +122,19 @@ func (v *view) listedButGone(r *round) (left, expired []string, soon bool) {
 		}
 	}
 	return left, expired, soon
+}
+
+// listedAndThere marks the positions of the plan whose objects stay, or come back and ask to join.
+func (v *view) listedAndThere(r *round) []bool {
+	there := make([]bool, len(v.plan.Members))
+	for _, list := range [][]*member{r.staying, r.joiners} {
+		for _, m := range list {
+			if m.position != nobody {
+				there[m.position] = true
+			}
+		}
+	}
+	return there
 }
 
 // changed are members whose offer differs from the plan's.
