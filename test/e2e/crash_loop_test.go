@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -24,8 +25,7 @@ func TestCrashLoop(t *testing.T) {
 	s.behave("web-1", "crash", "1s")
 	s.awaitRemoved(generation+1, "SessionExpired", "web-1")
 	s.checkPatience(v1alpha1.PresenceCrashing, shortSession)
-	restarts := s.restarts("web-1")
-	s.await("it has crashed five times more", func() bool { return s.restarts("web-1") >= restarts+5 })
+	s.awaitCrashes("web-1", 5)
 	if now := s.group(groupName).Status.Generation; now != generation+1 {
 		t.Errorf("a crash loop costs one removal, not %d generations", now-generation)
 	}
@@ -51,8 +51,7 @@ func TestBrokenRevision(t *testing.T) {
 	if message := s.member(groupName, "web-2").Spec.Presence.Message; message == "" {
 		t.Error("web-2 is away, and its GroupMember does not say what is wrong with its pod")
 	}
-	restarts := s.restarts("web-2")
-	s.await("it has crashed three times more", func() bool { return s.restarts("web-2") >= restarts+3 })
+	s.awaitCrashes("web-2", 3)
 
 	s.kubectl("rollout", "undo", "statefulset/"+setName)
 	s.remove(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web-2"}}) // A StatefulSet does not replace a broken pod by itself.
@@ -104,6 +103,21 @@ func (s *sandbox) checkPatience(reason string, session time.Duration) {
 	if !found {
 		s.t.Errorf("nobody was declared dead for %s", reason)
 	}
+}
+
+// awaitCrashes waits until a pod has crashed that many times more. On a busy machine the simulation may lose a step of a pod;
+// it looks again at every pod that changes.
+func (s *sandbox) awaitCrashes(pod string, times int32) {
+	s.t.Helper()
+	until := s.restarts(pod) + times
+	crashed := func() bool { return s.restarts(pod) >= until }
+	for nudge := range 9 {
+		if s.within(patience/9, "it has crashed again", crashed) {
+			return
+		}
+		s.behave(pod, "nudge", strconv.Itoa(nudge))
+	}
+	s.t.Fatalf("waited %v in vain until %s had crashed %d times more", patience, pod, times)
 }
 
 // restarts counts how often a pod's first container was started again.

@@ -40,6 +40,10 @@ func newEnvironment(ctx context.Context) (_ *environment, err error) {
 			err = errors.Join(err, e.end(true))
 		}
 	}()
+	// Nodes are lost and pods misbehave on demand: a cluster of somebody else's cannot do that.
+	if err := os.Unsetenv(cluster.KubeconfigVariable); err != nil {
+		return nil, err
+	}
 	if e.dir, err = os.MkdirTemp("", "rollcall-e2e-"); err != nil {
 		return nil, fmt.Errorf("make a folder: %w", err)
 	}

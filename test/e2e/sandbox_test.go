@@ -16,6 +16,9 @@ import (
 	"github.com/rollcall-dev/rollcall/test/cluster"
 )
 
+// describedVersions is how many versions and writes a failed test shows.
+const describedVersions = 60
+
 // sandbox is a namespace of its own for one test, of which everything is recorded.
 type sandbox struct {
 	*recorder
@@ -184,9 +187,10 @@ func (s *sandbox) describe() string {
 	}
 	fmt.Fprintln(&text, "the last versions:")
 	history := s.history()
-	for _, v := range history[max(0, len(history)-40):] {
+	for _, v := range history[max(0, len(history)-describedVersions):] {
 		fmt.Fprintf(&text, "  %s %s%s\n", v.seen.Format("15:04:05.000"), v, summary(v.object))
 	}
+	fmt.Fprintf(&text, "the last writes, by the audit log:\n%s", s.lastWrites())
 	fmt.Fprintf(&text, "the manager's log of it:\n%s\n", suite.running().tail(s.namespace))
 	return text.String()
 }

@@ -21,12 +21,13 @@ func TestScaleUpAndDown(t *testing.T) {
 	s := newSandbox(t)
 	s.create(newGroup(groupName, 24), newSet(setName, groupName, 6, behaves("terminates-after", "2s")))
 	s.awaitSettled(groupName, 6)
-	started, generation := s.owners(groupName), s.group(groupName).Status.Generation
+	started, generation, from := s.owners(groupName), s.group(groupName).Status.Generation, s.newest()
 
 	s.scale(setName, 8)
 	s.awaitSettled(groupName, 8)
+	s.caughtUp()
 	grown, up := s.owners(groupName), s.group(groupName)
-	if count := moved(started, grown); count != 6 {
+	if count := moved(s.since(from), groupName, started); count != 6 {
 		t.Errorf("two of eight members take 6 of 24 partitions; moved were %d", count)
 	}
 	checkEven(t, s.shares(groupName), 3)
@@ -36,11 +37,11 @@ func TestScaleUpAndDown(t *testing.T) {
 	}
 
 	leaving := copiesOf(grown, "web-6", "web-7")
-	from := s.newest()
+	from = s.newest()
 	s.scale(setName, 6)
 	s.awaitSettled(groupName, 6)
 	s.caughtUp()
-	if count := moved(grown, s.owners(groupName)); count != len(leaving) {
+	if count := moved(s.since(from), groupName, grown); count != len(leaving) {
 		t.Errorf("the leavers held %d partitions; moved were %d", len(leaving), count)
 	}
 	checkEven(t, s.shares(groupName), 4)

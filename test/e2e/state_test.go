@@ -197,12 +197,20 @@ func (s *sandbox) shares(group string) map[string]int {
 	return shares
 }
 
-// moved counts the copies that one holds now and another held before.
-func moved(before, now map[referee.Copy]string) int {
-	count := 0
-	for c, owner := range now {
-		if was, had := before[c]; had && was != owner {
-			count++
+// moved counts how often a copy came from one static member of a group to another in these versions, there and back counted
+// twice. Before says who held what at their beginning.
+func moved(versions []version, group string, before map[referee.Copy]string) int {
+	holders, count := maps.Clone(before), 0
+	for _, v := range versions {
+		member, ok := v.object.(*v1alpha1.GroupMember)
+		if !ok || v.gone || member.Spec.Group != group {
+			continue
+		}
+		for _, c := range held(member) {
+			if holders[c] != "" && holders[c] != member.Spec.MemberName {
+				count++
+			}
+			holders[c] = member.Spec.MemberName
 		}
 	}
 	return count

@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"strings"
@@ -26,6 +27,16 @@ func (s *sandbox) ourWrites(since cluster.Mark) audit.Writes {
 		s.t.Fatal(err)
 	}
 	return writes.Where(audit.By(suite.installed.user), func(w audit.Write) bool { return w.Namespace == s.namespace })
+}
+
+// lastWrites are the last of everybody in this namespace, for the message of a failed test: its own context may have ended.
+func (s *sandbox) lastWrites() string {
+	writes, err := suite.cluster.Writes(context.Background(), 0)
+	if err != nil {
+		return err.Error() + "\n"
+	}
+	writes = writes.Where(func(w audit.Write) bool { return w.Namespace == s.namespace })
+	return writes[max(0, len(writes)-describedVersions):].String()
 }
 
 // aboutPod are the writes to a static member and to its pod.
