@@ -96,10 +96,11 @@ func (s *story) leaving(names ...string) func() bool {
 	})
 }
 
-// away: these members are shown as absent for so long that it matters.
+// away: these members have been absent for so long that it is shown. The reason is NodeLost, or NotReady where the
+// pod was seen to lose its readiness before its node was: the same timeout runs.
 func (s *story) away(names []string) func() bool {
 	return s.each(names, func(member *v1alpha1.GroupMember) bool {
-		return member.Status.State == v1alpha1.MemberUnavailable && member.Spec.Presence.Reason == v1alpha1.PresenceNodeLost
+		return member.Status.State == v1alpha1.MemberUnavailable
 	})
 }
 
