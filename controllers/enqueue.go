@@ -17,7 +17,7 @@ const (
 	coalesce = 100 * time.Millisecond
 	// retryFirst and retryLast bound the wait before a failed reconcile is tried again.
 	retryFirst = 100 * time.Millisecond
-	retryLast  = 15 * time.Second
+	retryLast  = 5 * time.Second
 )
 
 // enqueue turns events into requests after a delay, in which further ones for the same thing fall together. It adds them
