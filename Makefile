@@ -90,8 +90,8 @@ scenarios: ## Run every scenario file, also with a fault after each write.
 	go test -count=1 ./test/scenarios -args -faults
 
 .PHONY: explore
-explore: ## Walk the whole state space of small groups (long).
-	go test -count=1 -timeout 6h -v ./test/explore -args -whole
+explore: ## Walk the whole state space of small groups (hours).
+	go test -count=1 -timeout 24h -v ./test/explore -args -whole
 
 .PHONY: bench
 bench: cluster-build ## Run the benchmarks; one line of JSON a benchmark.

@@ -22,6 +22,7 @@ type listed struct {
 // A rule says what the packages below a folder may import themselves, and what they must not reach at all.
 type rule struct {
 	folder string
+	later  bool     // it may be missing still; the rule is there before it
 	except string   // a folder below it that the rule leaves out
 	direct []string // module prefixes that it may import, besides the standard library and itself
 	never  []string // import prefixes that may not be among its dependencies, however far away
@@ -53,7 +54,7 @@ var rules = []rule{
 		never:  []string{"k8s.io/client-go", "sigs.k8s.io/controller-runtime"},
 	},
 	{
-		folder: "member",
+		folder: "member", later: true,
 		direct: []string{"k8s.io", "github.com", "golang.org", "sigs.k8s.io"},
 		never:  []string{"sigs.k8s.io/controller-runtime"},
 	},
@@ -62,7 +63,7 @@ var rules = []rule{
 func TestImports(t *testing.T) {
 	for _, rule := range rules {
 		t.Run(rule.folder, func(t *testing.T) {
-			if !exists(rule.folder) {
+			if rule.later && !exists(rule.folder) {
 				t.Skipf("there is no %s/ yet", rule.folder)
 			}
 			for _, pkg := range list(t, rule.folder) {
@@ -119,6 +120,8 @@ func list(t *testing.T, folder string) []listed {
 	for decoder := json.NewDecoder(bytes.NewReader(output)); ; {
 		var pkg listed
 		switch err := decoder.Decode(&pkg); {
+		case errors.Is(err, io.EOF) && len(packages) == 0:
+			t.Fatalf("there is no package below %s", folder)
 		case errors.Is(err, io.EOF):
 			return packages
 		case err != nil:
