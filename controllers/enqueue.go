@@ -15,9 +15,10 @@ import (
 const (
 	// coalesce is how long a group's events are gathered before it is decided.
 	coalesce = 100 * time.Millisecond
-	// retryFirst and retryLast bound the wait before a failed reconcile is tried again.
+	// retryFirst and retryLast bound the wait before a failed reconcile is tried again. The last is short: a member that has
+	// lost its partitions to a failed write waits for its grant, and only those that have something to write fail at all.
 	retryFirst = 100 * time.Millisecond
-	retryLast  = 5 * time.Second
+	retryLast  = 2 * time.Second
 )
 
 // enqueue turns events into requests after a delay, in which further ones for the same thing fall together. It adds them
