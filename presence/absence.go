@@ -83,17 +83,19 @@ func (v *view) absence(member *v1alpha1.GroupMember, pod *corev1.Pod, now seen, 
 		begun = v1alpha1.Presence{Reason: sight.Reason, Since: metav1.NewMicroTime(sight.Away)}
 	}
 	switch {
-	case now.reason == v1alpha1.PresenceCrashing && begun.Reason != now.reason && isSuccessor(pod, begun),
+	case now.reason == v1alpha1.PresenceCrashing && begun.Reason != now.reason && isRestartedSuccessor(pod, begun),
 		now.reason == v1alpha1.PresenceNodeLost && begun.Reason != now.reason && v.endsEarlier(member, begun):
 		return now.reason, v.instant()
 	}
 	return begun.Reason, begun.Since
 }
 
-// isSuccessor says that the pod came after the one whose end began the absence.
-func isSuccessor(pod *corev1.Pod, begun v1alpha1.Presence) bool {
-	return begun.Reason == v1alpha1.PresenceReplacing || begun.Reason == v1alpha1.PresenceGone ||
+// isRestartedSuccessor says that the pod came after the one whose end began the absence, and was started more than once since.
+// A first failure alone is no restart: the replacement is still coming up.
+func isRestartedSuccessor(pod *corev1.Pod, begun v1alpha1.Presence) bool {
+	came := begun.Reason == v1alpha1.PresenceReplacing || begun.Reason == v1alpha1.PresenceGone ||
 		pod.CreationTimestamp.After(begun.Since.Time)
+	return came && containersOf(pod).restarted
 }
 
 // endsEarlier says that a session that begins now ends before the absence that has begun.

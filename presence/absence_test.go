@@ -30,20 +30,25 @@ func TestAnAbsenceKeepsItsReasonAndInstant(t *testing.T) {
 			func(w *world) { w.pod("web-1", on("n2")) },
 			func(w *world) { w.pod("web-1", w.running, oneWaits) },
 		}, "Away Replacing 1m0s"},
-		{"replaced, the next pod crashes: a new absence", []func(*world){
+		{"replaced, the next pod crashes and is not restarted yet: the same absence", []func(*world){
 			func(w *world) { w.create("web-1") },
 			func(w *world) { w.pod("web-1", w.running, w.crashed) },
-		}, "Away Crashing 1m1s"},
+		}, "Away Replacing 1m0s"},
+		{"replaced, the next pod is restarted: a new absence", []func(*world){
+			func(w *world) { w.create("web-1") },
+			func(w *world) { w.pod("web-1", w.running, w.crashed) },
+			func(w *world) { w.pod("web-1", w.running) },
+		}, "Away Crashing 1m2s"},
 		{"replaced, the next pod crashes again and again: one absence", []func(*world){
 			func(w *world) { w.create("web-1") },
 			func(w *world) { w.pod("web-1", w.running, w.crashed) },
 			func(w *world) { w.pod("web-1", w.running) },
 			func(w *world) { w.pod("web-1", w.crashed) },
-		}, "Away Crashing 1m1s"},
-		{"node lost, forced away, the next pod crashes: a new absence", []func(*world){
+		}, "Away Crashing 1m2s"},
+		{"node lost, forced away, the next pod is restarted: a new absence", []func(*world){
 			func(w *world) { delete(w.s.Nodes, "n1") },
 			func(w *world) { w.create("web-1") },
-			func(w *world) { w.pod("web-1", on("n2"), w.running, w.crashed) },
+			func(w *world) { w.pod("web-1", on("n2"), w.running, w.crashed, w.running) },
 		}, "Away Crashing 1m2s"},
 		{"node lost and back, the same pod was restarted with it: the same absence", []func(*world){
 			func(w *world) { w.node("n1", corev1.ConditionUnknown) },

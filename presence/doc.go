@@ -55,7 +55,7 @@
 // # Since when
 //
 // An absence begins when it is first seen, and keeps its instant and its reason, which chooses the timeout, until the member is
-// Present again. Two things change it. The first failure of the pod that came as a replacement begins an absence of its own;
+// Present again. Two things change it. The first restart of the pod that came as a replacement begins an absence of its own;
 // and a node that is lost later counts where its session ends before the wait that has begun. Leaving keeps its instant too,
 // but for a node that is lost or found again, and its reason follows what is seen.
 //
