@@ -138,11 +138,11 @@ func (s *stage) leave() {
   kubectl get cg,gm,pods                                # or: bin/localcluster exec --name %[2]s kubectl ...
   kubectl describe cg orders
   kubectl scale statefulset/worker --replicas=7
-  bin/localcluster node list --name %[2]s               # node lose NODE, node return NODE
+  bin/localcluster node list --name %[2]s                # node lose NODE, node return NODE
   tail -f %[3]s
 
 To end it:
 
-  kill %[4]d && bin/localcluster down --name %[2]s
-`, s.cluster.Kubeconfig(), keptName, s.manager.log, s.manager.command.Process.Pid)
+  kill %[4]d; bin/localcluster down --name %[2]s; rm -r %[5]s
+`, s.cluster.Kubeconfig(), keptName, s.manager.log, s.manager.command.Process.Pid, s.dir)
 }
