@@ -28,27 +28,27 @@ func bounds() []bound {
 	case testing.Short():
 		return []bound{{1, 0, 20_000}}
 	}
-	return []bound{{1, 1, 25_000}, {2, 0, 2_000}}
+	return []bound{{1, 1, 500_000}, {2, 0, 2_000}}
 }
 
 func TestEveryInterleaving(t *testing.T) {
 	var states atomic.Int64
-	t.Run("group", func(t *testing.T) {
-		for _, b := range bounds() {
+	for _, b := range bounds() {
+		t.Run(fmt.Sprintf("%d events, %d faults", b.events, b.faults), func(t *testing.T) {
 			for _, l := range layouts {
 				for _, k := range []kind{registered, agent, reader} {
 					for _, policy := range policies {
 						s := l.setup(k, policy)
 						s.events, s.faults = b.events, b.faults
-						t.Run(fmt.Sprintf("%s, %s", l.name, s), func(t *testing.T) {
+						t.Run(fmt.Sprintf("%s, %s, %s", l.name, k, policy), func(t *testing.T) {
 							t.Parallel()
 							states.Add(int64(exploreAll(t, l.name, s, b)))
 						})
 					}
 				}
 			}
-		}
-	})
+		})
+	}
 	t.Logf("%d states in all", states.Load())
 }
 

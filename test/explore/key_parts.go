@@ -172,6 +172,7 @@ func (k *keyer) readKey(p *process) {
 }
 
 func (k *keyer) coordinators() {
+	k.yes(k.leader.begun)
 	for _, batch := range k.leader.queue {
 		k.text(string(batch.Phase))
 		for _, write := range batch.Writes {

@@ -221,6 +221,6 @@ func (w *world) takeOn(d coordinator.Decision, stale int) {
 			w.slotFresh(i)
 		}
 	}
-	w.leader.queue = slices.Clone(d.Batches)
+	w.leader.queue, w.leader.begun = slices.Clone(d.Batches), false
 	w.leader.counter++
 }

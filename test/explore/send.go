@@ -14,6 +14,7 @@ import (
 
 // send takes the i-th write of the leader's present batch out of the queue.
 func (w *world) send(i int) (write coordinator.Write, phase coordinator.Phase) {
+	w.leader.begun = true
 	batch := w.leader.queue[0]
 	write = batch.Writes[i]
 	rest := slices.Delete(slices.Clone(batch.Writes), i, i+1)
@@ -26,11 +27,21 @@ func (w *world) send(i int) (write coordinator.Write, phase coordinator.Phase) {
 	return write, batch.Phase
 }
 
+// stopAfterBatch: a failure ends the list. What is in flight together with the write that failed is not called back.
+func (w *world) stopAfterBatch(remaining int) {
+	if remaining == 0 {
+		w.leader.queue = nil
+		return
+	}
+	w.leader.queue = w.leader.queue[:1]
+}
+
 // sendWell: the write arrives and the leader hears of it. What is refused stops the list, and is looked at again.
 func (w *world) sendWell(i int) {
+	remaining := len(w.leader.queue[0].Writes) - 1
 	write, phase := w.send(i)
 	if !w.lands(write) {
-		w.leader.queue = nil
+		w.stopAfterBatch(remaining)
 		w.refresh(subject(write))
 		return
 	}
@@ -42,9 +53,10 @@ func (w *world) sendWell(i int) {
 
 // sendIntoTheDark: the leader hears nothing of a write and stops its list. The write may arrive at once, later or never.
 func (w *world) sendIntoTheDark(i int) {
+	remaining := len(w.leader.queue[0].Writes) - 1
 	write, _ := w.send(i)
 	w.flights = append(w.flights, write)
-	w.leader.queue = nil
+	w.stopAfterBatch(remaining)
 	if w.mutation != nil && w.mutation.forgetsUnknown {
 		return
 	}

@@ -37,8 +37,15 @@ type setup struct {
 	only []stepKind
 	// ties: an assignor that breaks ties differently at every call.
 	ties     bool
+	// fine: every step is taken by itself, and the writes of a batch in any order, however many faults there may be.
+	fine     bool
 	mutation *mutation
 }
+
+// coarse: with two faults steps are taken together that one fault and none take one by one. The first write of a decision
+// follows at once (what comes in between is like a stale read, which is a fault of its own), and who has stopped
+// what was revoked says so at once.
+func (s *setup) coarse() bool { return s.faults > 1 && !s.fine }
 
 // Timings are all different, so that deadlines do not meet by chance.
 const (

@@ -18,8 +18,8 @@ const (
 	stepClaims    stepKind = "writes its incarnation"
 	stepPodStops  stepKind = "pod stops"
 	stepPublishes stepKind = "publish acknowledges"
-	stepRecreates stepKind = "is created again"
-	stepCollects  stepKind = "is deleted with its group"
+	stepRecreates stepKind = "the workload controller creates members again"
+	stepCollects  stepKind = "the members of a group that is gone are deleted"
 	stepDecides   stepKind = "decides"
 	stepSends     stepKind = "writes"
 	stepSettles   stepKind = "reads live"
@@ -56,6 +56,9 @@ func (s step) own() bool { return s.kind != stepEvent && !s.fault() }
 
 // steps are all that can be taken from here. Those of the world's own course come first, then events, then faults.
 func (w *world) steps() []step {
+	if w.coarse() && len(w.leader.queue) > 0 && !w.leader.begun {
+		return w.leaderOnly()
+	}
 	steps := w.processSteps(nil)
 	steps = w.objectSteps(steps)
 	steps = w.leaderSteps(steps)
@@ -72,7 +75,16 @@ func (w *world) steps() []step {
 	return steps
 }
 
+func (w *world) leaderOnly() []step {
+	steps := w.leaderSteps(nil)
+	if w.failed < w.faults {
+		steps = w.faultSteps(steps)
+	}
+	return steps
+}
+
 func (w *world) processSteps(steps []step) []step {
+	recreates := false
 	for i := range w.procs {
 		p := &w.procs[i]
 		switch {
@@ -91,7 +103,8 @@ func (w *world) processSteps(steps []step) []step {
 		if p.goes && !p.over {
 			steps = append(steps, step{kind: stepPodStops, i: i})
 		}
-		if w.recreates(p) {
+		if w.recreates(p) && !recreates {
+			recreates = true
 			steps = append(steps, step{kind: stepRecreates, i: i})
 		}
 	}
@@ -105,6 +118,7 @@ func (w *world) recreates(p *process) bool {
 }
 
 func (w *world) objectSteps(steps []step) []step {
+	orphans := false
 	for i := range w.members {
 		m := w.members[i].now
 		if !w.members[i].there {
@@ -113,11 +127,21 @@ func (w *world) objectSteps(steps []step) []step {
 		if revision, _ := w.published(m); revision > 0 {
 			steps = append(steps, step{kind: stepPublishes, i: i})
 		}
-		if w.orphaned(m) {
-			steps = append(steps, step{kind: stepCollects, i: i})
-		}
+		orphans = orphans || w.orphaned(m)
+	}
+	if orphans {
+		steps = append(steps, step{kind: stepCollects})
 	}
 	return steps
+}
+
+// collect is one pass of the garbage collector.
+func (w *world) collect() {
+	for _, s := range slices.Clone(w.members) {
+		if s.there && w.orphaned(s.now) {
+			w.remove(s.now, true)
+		}
+	}
 }
 
 // orphaned: the garbage collector deletes it, since its owner is gone.
@@ -128,7 +152,7 @@ func (w *world) orphaned(m *v1alpha1.GroupMember) bool {
 func (w *world) leaderSteps(steps []step) []step {
 	switch {
 	case len(w.leader.queue) > 0:
-		for i := range w.leader.queue[0].Writes {
+		for i := range w.sendable() {
 			steps = append(steps, step{kind: stepSends, i: i})
 		}
 	case len(w.leader.unknown) > 0:
@@ -143,6 +167,15 @@ func (w *world) leaderSteps(steps []step) []step {
 		}
 	}
 	return steps
+}
+
+// sendable is how many writes of the present batch may be sent next. Their order is free; with faults it need not be tried,
+// since the writes of a frozen leader arrive in any order.
+func (w *world) sendable() int {
+	if w.faults > 0 && !w.fine {
+		return 1
+	}
+	return len(w.leader.queue[0].Writes)
 }
 
 // decisions are what the idle leader would decide now.
@@ -185,10 +218,8 @@ func (w *world) faultSteps(steps []step) []step {
 		}
 	}
 	if len(w.leader.queue) > 0 {
-		for i, write := range w.leader.queue[0].Writes {
-			if w.lands(write) {
-				add(step{kind: stepDark, i: i})
-			}
+		if w.lands(w.leader.queue[0].Writes[0]) {
+			add(step{kind: stepDark})
 		}
 		add(step{kind: stepFreeze})
 		return steps
@@ -254,7 +285,7 @@ func (w *world) ordinary(s step, from *world) {
 	case stepPublishes:
 		w.publish(w.members[s.i].now)
 	case stepCollects:
-		w.remove(w.members[s.i].now, true)
+		w.collect()
 	case stepDecides:
 		w.takeOn(from.decisions()[s.j], noneStale)
 	case stepSends:
@@ -275,6 +306,9 @@ func (w *world) processStep(kind stepKind, p *process) {
 	switch kind {
 	case stepReads:
 		w.takeIn(p)
+		if w.coarse() && w.mayAcknowledge(p) {
+			w.acknowledge(p)
+		}
 	case stepAcks:
 		w.acknowledge(p)
 	case stepWithdraws:
@@ -284,7 +318,11 @@ func (w *world) processStep(kind stepKind, p *process) {
 	case stepPodStops:
 		w.podStops(p)
 	case stepRecreates:
-		w.createMember(p)
+		for i := range w.procs {
+			if p := &w.procs[i]; w.recreates(p) {
+				w.createMember(p)
+			}
+		}
 	}
 }
 

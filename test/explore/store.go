@@ -151,6 +151,23 @@ func (w *world) tidy() {
 			w.takeIn(p)
 		}
 	}
+	if !w.group.there || w.group.now.DeletionTimestamp != nil {
+		w.followTheGroup()
+	}
+}
+
+// followTheGroup: nothing is granted any more while the group goes. There all processes but the first hear of it at once;
+// one that lags behind shows what any number of them could.
+func (w *world) followTheGroup() {
+	for i := 1; i < len(w.procs); i++ {
+		p := &w.procs[i]
+		if w.reads(p) {
+			w.takeIn(p)
+		}
+		if w.mayAcknowledge(p) {
+			w.acknowledge(p)
+		}
+	}
 }
 
 // caughtUp: the leader's cache shows everything.

@@ -132,9 +132,9 @@ func (w *world) describe(s step) string {
 	switch s.kind {
 	case stepReads, stepAcks, stepWithdraws, stepClaims, stepPodStops:
 		return fmt.Sprintf("%s %s", w.procs[s.i].name, s.kind)
-	case stepRecreates:
-		return fmt.Sprintf("%s %s by the workload controller", w.procs[s.i].object(), s.kind)
-	case stepPublishes, stepCollects:
+	case stepCollects, stepRecreates:
+		return string(s.kind)
+	case stepPublishes:
 		return fmt.Sprintf("%s: %s", w.members[s.i].name, s.kind)
 	case stepEvent:
 		return s.ev.String()

@@ -8,7 +8,7 @@ import (
 // walk takes a number of steps at random, in a group of any size and with any number of events and faults, then lets the
 // group come to rest. The same seed walks the same way.
 func (s *setup) walk(seed uint64, length int) *trace {
-	s.events, s.faults = length, length
+	s.events, s.faults, s.fine = length, length, true
 	chance := rand.New(rand.NewPCG(seed, 0))
 	w, err := s.begin()
 	t := &trace{lines: []string{fmt.Sprintf("seed %d: %s begins", seed, s)}, last: w, err: err}

@@ -64,6 +64,8 @@ type leader struct {
 	counter int64
 	// queue is what it has decided and not sent yet, a batch at a time.
 	queue []coordinator.Batch
+	// begun: something of the queue has been sent.
+	begun bool
 	// unknown are objects that it has written with unknown outcome, by kind and name.
 	unknown []string
 }
