@@ -36,7 +36,7 @@ type setup struct {
 	// only these kinds of faults; nil: all.
 	only []stepKind
 	// ties: an assignor that breaks ties differently at every call.
-	ties     bool
+	ties bool
 	// fine: every step is taken by itself, and the writes of a batch in any order, however many faults there may be.
 	fine     bool
 	mutation *mutation
