@@ -80,14 +80,14 @@ func TestAnAbsenceKeepsItsReasonAndInstant(t *testing.T) {
 			func(w *world) { w.pod("web-1", w.notReady) },
 			func(w *world) { w.pod("web-1", w.terminating) },
 		}, "Present Terminating 1m1s"},
-		{"dead of a crash loop, then deleted: it does not come in to go", []func(*world){
+		{"dead of a crash loop, then deleted: present until it has stopped", []func(*world){
 			func(w *world) { w.pod("web-1", w.crashed) },
 			func(w *world) { w.status("web-1", state(v1alpha1.MemberDead)); w.pod("web-1", w.terminating) },
-		}, "Away Crashing 1m0s"},
+		}, "Present Terminating 1m1s"},
 		{"the next pod is deleted before it has run", []func(*world){
 			func(w *world) { w.create("web-1") },
 			func(w *world) { w.pod("web-1", w.terminating) },
-		}, "Away Replacing 1m0s"},
+		}, "Present Terminating 1m1s"},
 		{"leaving for a withdrawn group, then deleted", []func(*world){
 			func(w *world) { w.annotate(v1alpha1.GroupAnnotation, "") },
 			func(w *world) { w.pod("web-1", w.terminating) },

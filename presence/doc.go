@@ -41,8 +41,8 @@
 //     not lost.
 //  3. It has stopped, or is gone: Away. Replacing, when it was deleted while its node was Ready, so that its successor
 //     can be expected; Gone otherwise. Only a terminal phase, or the end of the object, proves that a pod has stopped.
-//  4. It is being deleted: Present, Terminating. It works until it has stopped. But it takes no place that it did not
-//     have: a pod that never ran is not let in to go again, nor one whose member is out of the generation.
+//  4. It is being deleted, and its name is wanted: Present, Terminating, whatever was seen of it before. It works until it
+//     has stopped. No member is made for a pod that is on its way out already.
 //  5. Not all of its containers have run yet, and none has failed: Away, for the reason for which the pod before ended.
 //  6. It is Ready: Present.
 //  7. All containers run and were never restarted, and it was not Ready since: Present, Starting, without limit. Its readiness

@@ -30,27 +30,11 @@ func (v *view) see(member *v1alpha1.GroupMember, pod *corev1.Pod) seen {
 	case stopped(pod):
 		return seen{v1alpha1.Away, v.ended(member), true}
 	case beingDeleted(pod):
-		return v.terminating(member, pod)
+		return seen{v1alpha1.Present, v1alpha1.PresenceTerminating, false}
 	case notStarted(pod):
 		return seen{v1alpha1.Away, v.ended(member), false}
 	}
 	return v.standing(pod, v.session(v.Groups[member.Spec.Group]))
-}
-
-// terminating: a pod that is being deleted works until it has stopped, and keeps its member's place until then. It takes no
-// place: whoever was out, or has never run, is not let in to go again.
-func (v *view) terminating(member *v1alpha1.GroupMember, pod *corev1.Pod) seen {
-	keeps := seen{v1alpha1.Present, v1alpha1.PresenceTerminating, false}
-	stored := presenceOf(member)
-	switch {
-	case stored.State == v1alpha1.Present && podUID(member) == pod.UID:
-		return keeps
-	case notStarted(pod):
-		return seen{v1alpha1.Away, v.ended(member), false}
-	case stored.State == v1alpha1.Away && !inGeneration(member):
-		return seen{v1alpha1.Away, stored.Reason, false}
-	}
-	return keeps
 }
 
 // ended says how the member's pod ended: Replacing when somebody deleted it and its node, being Ready, has seen to it;
@@ -104,12 +88,6 @@ func presenceOf(member *v1alpha1.GroupMember) v1alpha1.Presence {
 		return v1alpha1.Presence{}
 	}
 	return *member.Spec.Presence
-}
-
-// inGeneration says that the coordinator counts the member among the generation's.
-func inGeneration(member *v1alpha1.GroupMember) bool {
-	state := member.Status.State
-	return state == v1alpha1.MemberActive || state == v1alpha1.MemberUnavailable
 }
 
 func podUID(member *v1alpha1.GroupMember) types.UID { return types.UID(member.Spec.Incarnation) }

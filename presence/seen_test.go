@@ -164,7 +164,7 @@ func TestWhatIsSeenOfAMembersPod(t *testing.T) {
 		{"replaced by a pod that is deleted before it has run", func(w *world) {
 			w.create("web-1")
 			w.pod("web-1", w.terminating)
-		}, "Away Replacing 1m0s"},
+		}, "Present Terminating 0s"},
 		{"replaced by a pod of which one container fails before the other has run", func(w *world) {
 			w.create("web-1")
 			w.pod("web-1", on("n2"), w.running, w.crashed, w.running, oneWaits, func(p *corev1.Pod) { p.Status.ContainerStatuses[1].RestartCount = 0 },
