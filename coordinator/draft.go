@@ -36,10 +36,8 @@ func (v *view) write(d *draft) (Write, bool) {
 	}
 	st.AssignedPartitions = countCopies(st.Assignment)
 	if selfRegistered(d.m) && inGeneration(st.State) {
-		st.SessionTimeout = &metav1.Duration{Duration: v.session(d.m)}
-		if st.MemberID != d.m.Status.MemberID {
-			st.SessionTimeout.Duration = v.statedSession(d.m)
-		}
+		// The holder learns of a shorter one here, and only then can renew with it.
+		st.SessionTimeout = &metav1.Duration{Duration: v.statedSession(d.m)}
 	}
 	v.setMemberConditions(d)
 	if sameMemberStatus(&d.m.Status, st) {

@@ -14,6 +14,7 @@ import (
 // facts is the batch of them; each member is written at most once.
 func (v *view) facts() []Write {
 	verdicts := v.judge()
+	refusing := refusesForTheFirstTime(verdicts)
 	var writes []Write
 	for _, m := range v.members {
 		if w, ok := v.ownership(m); ok {
@@ -21,6 +22,9 @@ func (v *view) facts() []Write {
 			continue
 		}
 		d := v.fact(m, verdicts)
+		if judged, outsider := verdicts[m]; d == nil && refusing && outsider && judged.accepted() && m.Status.State == "" {
+			d = v.showsAsking(m)
+		}
 		if d == nil {
 			continue
 		}
@@ -29,6 +33,17 @@ func (v *view) facts() []Write {
 		}
 	}
 	return writes
+}
+
+// refusesForTheFirstTime: the instant at which somebody asked is about to be written, so it must be written of all who
+// asked at that instant, or the one refused would come before them at the next decision.
+func refusesForTheFirstTime(verdicts map[*member]verdict) bool {
+	for m, judged := range verdicts {
+		if !judged.accepted() && m.Status.AskingSince == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // ownership gives a member its finalizer, without which it is granted nothing, and the owner reference to its group.
@@ -185,7 +200,7 @@ func (v *view) keepCurrent(m *member) *draft {
 		d := v.draft(m)
 		d.status().Takeover.Duplicate = false
 		return d
-	case selfRegistered(m) && durationOr(m.Status.SessionTimeout, 0) != v.session(m), heardOfAgain(m):
+	case selfRegistered(m) && durationOr(m.Status.SessionTimeout, 0) != v.statedSession(m), heardOfAgain(m):
 		return v.draft(m)
 	}
 	return nil

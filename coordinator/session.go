@@ -71,17 +71,18 @@ func (v *view) statedSession(m *member) time.Duration {
 	return clamp(m.Spec.SessionTimeout.Duration, v.Config.SessionMin, v.Config.SessionMax)
 }
 
-// session is a self-registered member's session timeout in force: a longer one counts at once, a shorter one from the
-// first renewal that bears it.
+// session is the session timeout in force of the memberID in status: a longer one counts at once, a shorter one from the
+// first renewal that bears it. Until then its holder may not have heard of it.
 func (v *view) session(m *member) time.Duration {
 	stated := v.statedSession(m)
 	if restarted(m) {
-		return durationOr(m.Status.SessionTimeout, stated)
+		stated = durationOr(m.Status.SessionTimeout, stated)
 	}
-	if seen, ok := v.LastSeen[m.Name]; ok && seen.Holder == m.Status.MemberID {
+	seen := v.LastSeen[m.Name]
+	if seen.Holder == m.Status.MemberID {
 		return max(stated, seen.LeaseDuration)
 	}
-	return stated
+	return max(stated, seen.FormerDuration)
 }
 
 // renewed is the last renewal of the member's present memberID by the coordinator's clock. Its creation and a takeover
@@ -183,7 +184,10 @@ func (v *view) absentSince(m *member) time.Time {
 
 // unavailableSince is when unavailable began to hold; it is asked only of members of which it holds.
 func (v *view) unavailableSince(m *member) time.Time {
-	if selfRegistered(m) {
+	switch {
+	case v.closed(m):
+		return v.renewed(m) // It was gone as soon as it had released its Lease.
+	case selfRegistered(m):
 		return v.renewed(m).Add(v.session(m) * 2 / 3)
 	}
 	return v.absentSince(m).Add(v.absenceThreshold())

@@ -49,6 +49,8 @@ type Session struct {
 	Seen time.Time
 	// Former is when the last renewal of the holder before this one was seen; zero when there was none.
 	Former time.Time
+	// FormerDuration is the session timeout that the holder before this one went by; zero when there was none.
+	FormerDuration time.Duration
 }
 
 // Live is a set of things to read, or that were read, past the cache.

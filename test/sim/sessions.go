@@ -19,7 +19,7 @@ type sessions map[string]coordinator.Session
 // observe notes a Lease as it is now, and says whether more has changed than the time of a renewal.
 func (s sessions) observe(lease *coordinationv1.Lease, now time.Time) bool {
 	before, known := s[lease.Name]
-	seen := coordinator.Session{Seen: now, Former: before.Former}
+	seen := coordinator.Session{Seen: now, Former: before.Former, FormerDuration: before.FormerDuration}
 	if lease.Spec.HolderIdentity != nil {
 		seen.Holder = *lease.Spec.HolderIdentity
 	}
@@ -33,9 +33,9 @@ func (s sessions) observe(lease *coordinationv1.Lease, now time.Time) bool {
 		return false
 	}
 	if known && before.Holder != seen.Holder {
-		seen.Former = time.Time{}
+		seen.Former, seen.FormerDuration = time.Time{}, 0
 		if before.Holder != "" {
-			seen.Former = before.Seen
+			seen.Former, seen.FormerDuration = before.Seen, before.LeaseDuration
 		}
 	}
 	s[lease.Name] = seen
