@@ -187,7 +187,7 @@ type copyKey struct {
 	copy, partition int32
 }
 
-// eachOwner visits who had each copy: the plan in force first, then who really holds it.
+// eachOwner visits who had each copy: the plan in force first, then who really holds it; of two, whose assignment has it.
 func (v *view) eachOwner(visit func(object string, key copyKey)) {
 	if v.plan != nil && len(v.staying()) > 0 {
 		for topic, copies := range v.plan.Target {
@@ -201,11 +201,14 @@ func (v *view) eachOwner(visit func(object string, key copyKey)) {
 		}
 	}
 	for _, m := range v.members {
-		own := func(c copyKey) { visit(m.Name, c) }
 		for i := range m.Status.Revoking {
-			eachCopy(m.Status.Revoking[i].TopicPartitions, own)
+			if r := &m.Status.Revoking[i]; v.end(m, r) == inForce {
+				eachCopy(r.TopicPartitions, func(c copyKey) { visit(m.Name, c) })
+			}
 		}
-		eachCopy(assignmentOf(m), own)
+	}
+	for _, m := range v.members {
+		eachCopy(assignmentOf(m), func(c copyKey) { visit(m.Name, c) })
 	}
 }
 
