@@ -1,6 +1,8 @@
 package coordinator
 
 import (
+	"k8s.io/apimachinery/pkg/api/equality"
+
 	"github.com/rollcall-dev/rollcall/api/v1alpha1"
 )
 
@@ -220,7 +222,8 @@ func (t *handover) finish(m *member, d *draft, gained []copyKey) {
 	granted := t.grantable(m, gained, first)
 	t.grant(d, granted)
 	t.setPending(d)
-	if m.named && listsDiffer(&m.Status, d.status()) || lostCopies(d) {
+	// What is pending or being revoked does not count: the generation is the one that last changed the assignment.
+	if !equality.Semantic.DeepEqual(m.Status.Assignment, d.status().Assignment) {
 		d.status().Generation = v.generation
 	}
 	if w, ok := v.write(d); ok {
@@ -250,10 +253,6 @@ func (t *handover) add(w Write, first, grants bool) {
 	} else {
 		t.grants = append(t.grants, w)
 	}
-}
-
-func lostCopies(d *draft) bool {
-	return countCopies(d.m.Status.Assignment) > countCopies(d.status().Assignment)
 }
 
 // activates: the plan names a member that is not yet in the generation by its state.
