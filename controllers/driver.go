@@ -3,12 +3,10 @@ package controllers
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/rollcall-dev/rollcall/api/v1alpha1"
 	"github.com/rollcall-dev/rollcall/coordinator"
 )
 
@@ -71,9 +69,6 @@ func generationOf(s coordinator.Snapshot) int64 {
 
 // decide asks Decide, reading live what it needs.
 func (d *Driver) decide(ctx context.Context, source Source, snapshot coordinator.Snapshot) (coordinator.Decision, error) {
-	if snapshot.Group == nil {
-		return coordinator.Decision{Batches: leftoverBatches(snapshot.Members)}, nil
-	}
 	for range maxLiveReads {
 		decision := d.Decide(snapshot)
 		if decision.Need.Empty() {
@@ -84,18 +79,4 @@ func (d *Driver) decide(ctx context.Context, source Source, snapshot coordinator
 		}
 	}
 	return coordinator.Decision{}, fmt.Errorf("live reads: %w", ErrNotSettled)
-}
-
-// leftoverBatches let go of the members that are being deleted and whose group is gone: nobody is left to hand over to.
-func leftoverBatches(members []*v1alpha1.GroupMember) []coordinator.Batch {
-	var writes []coordinator.Write
-	for _, member := range members {
-		if member.DeletionTimestamp == nil || !slices.Contains(member.Finalizers, v1alpha1.HandoverFinalizer) {
-			continue
-		}
-		released := member.DeepCopy()
-		released.Finalizers = slices.DeleteFunc(released.Finalizers, func(f string) bool { return f == v1alpha1.HandoverFinalizer })
-		writes = append(writes, coordinator.Write{Verb: coordinator.Update, Old: member, New: released})
-	}
-	return batchOf(coordinator.PhaseFinish, writes)
 }

@@ -61,7 +61,7 @@ func (s *groupSource) existingGroup(ctx context.Context, members []*v1alpha1.Gro
 		return group, err
 	}
 	s.library.keep(s.group, nil)
-	if leftoverBatches(members) == nil {
+	if waiting := coordinator.Decide(coordinator.Snapshot{Members: members}); len(waiting.Batches) == 0 {
 		return nil, nil
 	}
 	live := &v1alpha1.ConsumerGroup{}

@@ -71,7 +71,7 @@ func (e *Executor) reread(ctx context.Context, obj coordinator.Object) (coordina
 // touch changes an object, locked by its version, and nothing of its meaning.
 func (e *Executor) touch(ctx context.Context, live coordinator.Object, generation int64) error {
 	touched := live.DeepCopyObject().(coordinator.Object)
-	setAnnotation(touched, v1alpha1.TouchedAnnotation, TouchedValue(e.Term.Next(), generation))
+	setAnnotation(touched, v1alpha1.TouchedAnnotation, coordinator.TouchValue(e.Term.Next(), generation))
 	write := coordinator.Write{Verb: coordinator.Update, Old: live, New: touched}
 	stored, err := e.Store.Apply(ctx, write)
 	if err != nil {

@@ -1,7 +1,6 @@
 package controllers
 
 import (
-	"fmt"
 	"sync/atomic"
 
 	"github.com/rollcall-dev/rollcall/coordinator"
@@ -19,9 +18,4 @@ func NewTerm(id string) *Term { return &Term{id: id} }
 // Next is the term with a counter that no other call has given.
 func (t *Term) Next() coordinator.Term {
 	return coordinator.Term{ID: t.id, Counter: t.counter.Add(1)}
-}
-
-// TouchedValue is the value of the touched annotation: "<term>/<generation>/<counter>".
-func TouchedValue(term coordinator.Term, generation int64) string {
-	return fmt.Sprintf("%s/%d/%d", term.ID, generation, term.Counter)
 }
