@@ -95,7 +95,7 @@ explore: ## Walk the whole state space of small groups (hours).
 
 .PHONY: bench
 bench: cluster-build ## Run the benchmarks; one line of JSON a benchmark.
-	@go test -run '^$$' -bench . -benchmem ./... | awk -f hack/benchjson.awk
+	@go test -p 1 -run '^$$' -bench . -benchmem ./... | awk -f hack/benchjson.awk
 
 ##@ Local cluster
 

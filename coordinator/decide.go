@@ -82,15 +82,19 @@ func (v *view) showAsking(r *round) []Write {
 		if m.Status.State != "" {
 			continue
 		}
-		d := v.draft(m)
-		d.status().State = v1alpha1.MemberPending
-		v.adoptIncarnation(d)
-		d.asking(v)
-		if w, ok := v.write(d); ok {
+		if w, ok := v.write(v.showsAsking(m)); ok {
 			writes = append(writes, w)
 		}
 	}
 	return writes
+}
+
+func (v *view) showsAsking(m *member) *draft {
+	d := v.draft(m)
+	d.status().State = v1alpha1.MemberPending
+	v.adoptIncarnation(d)
+	d.asking(v)
+	return d
 }
 
 // firstSight gives a new group its token base and its first status.

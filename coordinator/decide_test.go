@@ -95,3 +95,41 @@ func TestAwayPastItsDeadlineIsDeadAndHandedOverASecondLater(t *testing.T) {
 	}
 	b.expect(v1alpha1.GroupStable, 2, "web-0:Active:6 web-1:Dead:0 ")
 }
+
+func TestWhoIsRefusedStaysBehindThoseWhoAskedWithIt(t *testing.T) {
+	b := newBed(t)
+	b.group.Spec.MaxMembers = 1
+	b.pod("web-0")
+	b.pod("web-1")
+	for range 50 {
+		d := Decide(b.snapshot())
+		if len(d.Batches) == 0 {
+			break
+		}
+		for _, w := range d.Batches[0].Writes {
+			b.apply(w)
+		}
+		b.now = b.now.Add(time.Millisecond) // time passes between two decisions
+	}
+	b.expect(v1alpha1.GroupStable, 1, "web-0:Active:6 web-1:Rejected:0 ")
+}
+
+// A status edited by hand, or restored from a backup, may lack what its state implies.
+func TestAStatusThatLacksItsLeaveIsNoCrash(t *testing.T) {
+	for _, state := range []v1alpha1.MemberState{v1alpha1.MemberDead, v1alpha1.MemberLeaving, v1alpha1.MemberRejected} {
+		b := newBed(t)
+		b.pod("web-0")
+		b.pod("web-1")
+		b.settle()
+		m := b.members["g.web-1"].DeepCopy()
+		m.Status.State = state
+		m.Spec.Presence = &v1alpha1.Presence{State: v1alpha1.Away, Reason: v1alpha1.PresenceGone, Since: micro(b.now)}
+		b.members[m.Name] = m
+		for wake := b.settle(); !wake.IsZero(); wake = b.settle() {
+			b.now = wake
+		}
+		if st := b.group.Status; st.State != v1alpha1.GroupStable || b.members["g.web-0"].Status.AssignedPartitions != 6 {
+			t.Errorf("%s: %s %q", state, st.State, b.shares())
+		}
+	}
+}

@@ -3,6 +3,7 @@ package coordinator
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -108,8 +109,16 @@ func (v *view) leaveAgain(m *member) *draft {
 		return nil
 	}
 	d := v.draft(m)
-	d.status().Left.Generation = v.generation
+	d.status().Left = &v1alpha1.MemberLeft{Generation: v.generation, Time: micro(leftAt(m))}
 	return d
+}
+
+// leftAt is when the member left; a status edited by hand, or restored, may not say it.
+func leftAt(m *member) time.Time {
+	if m.Status.Left == nil {
+		return m.CreationTimestamp.Time
+	}
+	return m.Status.Left.Time.Time
 }
 
 // gone writes what all ways out share.

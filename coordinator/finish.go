@@ -54,7 +54,7 @@ func (v *view) unwanted(m *member) bool {
 	if !selfRegistered(m) {
 		return leaving(m)
 	}
-	return m.Status.State == v1alpha1.MemberDead && v.passed(m.Status.Left.Time.Add(v.session(m)))
+	return m.Status.State == v1alpha1.MemberDead && v.passed(leftAt(m).Add(v.session(m)))
 }
 
 // allFree: nothing the member held is still in force.

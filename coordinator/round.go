@@ -110,7 +110,7 @@ func (v *view) listedButGone(r *round) (left, expired []string, soon bool) {
 			continue
 		}
 		there[m.position] = true
-		if r.open || v.passed(m.Status.Left.Time.Add(expiryGathering)) {
+		if r.open || v.passed(leftAt(m).Add(expiryGathering)) {
 			expired = append(expired, displayName(m.GroupMember))
 		} else {
 			soon = true

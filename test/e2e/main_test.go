@@ -66,7 +66,7 @@ func runSideBySide() error {
 }
 
 // needsCluster skips a test where no cluster is wanted.
-func needsCluster(t *testing.T) {
+func needsCluster(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("needs a cluster and the manager")

@@ -22,11 +22,11 @@ const describedVersions = 60
 // sandbox is a namespace of its own for one test, of which everything is recorded.
 type sandbox struct {
 	*recorder
-	t *testing.T
+	t testing.TB
 }
 
-// newSandbox makes a namespace that goes with the test. A test that failed shows how it ended.
-func newSandbox(t *testing.T) *sandbox {
+// newSandbox makes a namespace that goes with the test or benchmark. A test that failed shows how it ended.
+func newSandbox(t testing.TB) *sandbox {
 	t.Helper()
 	needsCluster(t)
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "e2e-"}}

@@ -77,7 +77,7 @@ func checkEven(t *testing.T, shares map[string]int, each int) {
 }
 
 // checkGeneration: the group is at that generation, and its status says why, with the names.
-func checkGeneration(t *testing.T, group *v1alpha1.ConsumerGroup, generation int64, reason string, names ...string) {
+func checkGeneration(t testing.TB, group *v1alpha1.ConsumerGroup, generation int64, reason string, names ...string) {
 	t.Helper()
 	if group.Status.Generation != generation {
 		t.Errorf("the group is at generation %d, not %d", group.Status.Generation, generation)
