@@ -9,8 +9,12 @@ SHELL := /usr/bin/env bash -o pipefail
 BIN := $(CURDIR)/bin
 IMAGE ?= rollcall:dev
 
-# Packages that run at the same time, and how long one of them may take.
-TEST_FLAGS ?= -p 2 -timeout 40m
+# How long the tests of one package may take.
+TEST_FLAGS ?= -timeout 40m
+
+# Packages whose tests start a cluster: one after the other, each has the machine to itself.
+ALL_PACKAGES = $(shell go list ./...)
+CLUSTER_PACKAGES = $(shell go list -f '{{.ImportPath}} {{.TestImports}} {{.XTestImports}}' ./... | awk '/\/test\/cluster[] ]/ { print $$1 }')
 
 # The version of a tool stands in one place: its go.mod under hack/tools.
 tool_version = $(shell awk '$$1 == "$(2)" || $$2 == "$(2)" { print $$(NF > 1 && $$1 == "require" ? 3 : 2) }' hack/tools/$(1)/go.mod)
@@ -75,7 +79,8 @@ test test-e2e bench demo: export ROLLCALL_LOCALCLUSTER := $(LOCALCLUSTER)
 test: cluster-build ## Run everything that a change must pass.
 	for module in $(filter-out %/controlplane,$(HACK_MODULES)); do (cd $$module && go test $(TEST_FLAGS) ./...); done
 	go test -count=1 $(TEST_FLAGS) ./test/scenarios -args -faults
-	go test -count=1 $(TEST_FLAGS) ./...
+	go test -count=1 $(TEST_FLAGS) -p 2 $(filter-out $(CLUSTER_PACKAGES),$(ALL_PACKAGES))
+	go test -count=1 $(TEST_FLAGS) -p 1 $(CLUSTER_PACKAGES)
 
 .PHONY: test-unit
 test-unit: ## Run the tests that need no cluster (fast).
