@@ -157,7 +157,7 @@ type GroupMemberStatus struct {
 	// AskingSince is when it was first seen asking to join.
 	// +optional
 	AskingSince *metav1.MicroTime `json:"askingSince,omitempty"`
-	// SessionTimeout in force (Lease members).
+	// SessionTimeout that its holder is to go by (Lease members).
 	// +optional
 	SessionTimeout *metav1.Duration `json:"sessionTimeout,omitempty"`
 	// Takeover is the last takeover of this name.

@@ -29,7 +29,7 @@ type GroupMemberStatusApplyConfiguration struct {
 	LastToken *int64 `json:"lastToken,omitempty"`
 	// AskingSince is when it was first seen asking to join.
 	AskingSince *v1.MicroTime `json:"askingSince,omitempty"`
-	// SessionTimeout in force (Lease members).
+	// SessionTimeout that its holder is to go by (Lease members).
 	SessionTimeout *v1.Duration `json:"sessionTimeout,omitempty"`
 	// Takeover is the last takeover of this name.
 	Takeover *MemberTakeoverApplyConfiguration `json:"takeover,omitempty"`
