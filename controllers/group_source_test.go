@@ -94,7 +94,10 @@ func TestMembersAreLetGoOnlyWhenTheirGroupIsReallyGone(t *testing.T) {
 			b.server.objects[KeyOf(bedGroup())] = bedGroup()
 		}
 		b.server.objects[KeyOf(leaving)] = leaving
-		driver := &Driver{Executor: b.workloads.Executor, Decide: func(coordinator.Snapshot) coordinator.Decision {
+		driver := &Driver{Executor: b.workloads.Executor, Decide: func(s coordinator.Snapshot) coordinator.Decision {
+			if s.Group == nil {
+				return coordinator.Decide(s)
+			}
 			return coordinator.Decision{WakeAt: testStart.Add(time.Minute)}
 		}}
 		wakeAt, err := driver.Drive(t.Context(), testGroup, b.groupSource())
