@@ -52,7 +52,7 @@ func TestRoll(t *testing.T) {
 	if after.ResourceVersion != before.ResourceVersion {
 		t.Errorf("the group was written during the roll")
 	}
-	checkRollWrites(t, s.ourWrites(mark), s.podsMade(from))
+	checkRollWrites(t, s.ourWrites(mark), s.podsMade(from), s.slowSuccessions(from))
 	s.judge(groupName)
 }
 
@@ -69,13 +69,38 @@ func (s *sandbox) podsMade(from int64) map[string]int {
 	return made
 }
 
-func checkRollWrites(t *testing.T, writes audit.Writes, made map[string]int) {
+// slowSuccessions counts, by name, the pods that followed so late that the stop of the one before is a write of its own:
+// on a busy machine Kubernetes may take longer than the two seconds for which that write waits for the next pod.
+func (s *sandbox) slowSuccessions(from int64) map[string]int {
+	const soon = time.Second // by this watch, which may lag behind the manager's
+	slow, stoppedAt, known := map[string]int{}, map[string]time.Time{}, map[types.UID]bool{}
+	for _, v := range s.history() {
+		pod, ok := v.object.(*corev1.Pod)
+		if !ok {
+			continue
+		}
+		before := stoppedAt[pod.Name]
+		if !known[pod.UID] && v.number > from && !before.IsZero() && v.seen.Sub(before) > soon {
+			slow[pod.Name]++
+		}
+		known[pod.UID] = true
+		switch ended := v.gone || stopped(pod); {
+		case !ended:
+			delete(stoppedAt, pod.Name)
+		case before.IsZero():
+			stoppedAt[pod.Name] = v.seen
+		}
+	}
+	return slow
+}
+
+func checkRollWrites(t *testing.T, writes audit.Writes, made, slow map[string]int) {
 	t.Helper()
 	all := 0
 	for ordinal := range rolledReplicas {
 		name := fmt.Sprintf("%s-%d", setName, ordinal)
 		of := aboutPod(writes, groupName, name)
-		if made[name] == 0 || len(of) == 0 || len(of) > writesPerRolledPod*made[name] {
+		if made[name] == 0 || len(of) == 0 || len(of) > writesPerRolledPod*made[name]+slow[name] {
 			t.Errorf("%s was replaced %d times, which cost %d writes, allowed are %d each:\n%s", name, made[name], len(of), writesPerRolledPod, of)
 		}
 		all += len(of)
