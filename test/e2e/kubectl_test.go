@@ -1,10 +1,13 @@
 package e2e_test
 
 import (
+	"context"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
+	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 )
 
@@ -21,6 +24,7 @@ func TestKubectl(t *testing.T) {
 
 	t.Run("get fits a terminal", func(t *testing.T) { s.checkTable(t) })
 	t.Run("a member that is away too", func(t *testing.T) {
+		s.awaitAnotherSecond("worker-1")
 		s.behave("worker-1", "ready", "false")
 		s.await("it is Unavailable", func() bool { return s.member(groupName, "worker-1").Status.State == "Unavailable" })
 		s.checkTable(t)
@@ -53,6 +57,20 @@ func TestKubectl(t *testing.T) {
 		}()
 		s.create(newGroup(otherGroup, 4), newDeployment("api", otherGroup, 2))
 		checkSays(t, <-done, "condition met")
+	})
+}
+
+// awaitAnotherSecond waits until the second in which a pod's container started is over: pods' timestamps have whole
+// seconds, so readiness lost within it cannot be told from readiness not reached yet.
+func (s *sandbox) awaitAnotherSecond(name string) {
+	s.t.Helper()
+	s.poll("the second of the start is over", func(context.Context) (bool, error) {
+		pod, ok := named[*corev1.Pod](s.recorder, name)
+		if !ok || len(pod.Status.ContainerStatuses) == 0 || pod.Status.ContainerStatuses[0].State.Running == nil {
+			return false, nil
+		}
+		started := pod.Status.ContainerStatuses[0].State.Running.StartedAt
+		return time.Since(started.Time) > 2*time.Second, nil
 	})
 }
 
