@@ -88,10 +88,10 @@ func (r *Referee) checkPlan(v View, p *coordinator.Plan, next int64, verdict *ve
 	r.checkReasons(v, p, verdict)
 }
 
-// replaces: the plan of the present generation was deleted by hand before the group followed it, and a late write made the
-// group follow it nevertheless.
+// replaces: the plan of that generation was deleted by hand, so its name was free for one that was in flight. It is
+// history if a later plan is in force, and the plan in force if a late write made the group follow the deleted one.
 func (r *Referee) replaces(v View, generation int64) bool {
-	return generation == r.generation && slices.ContainsFunc(r.plans, func(known *coordinator.Plan) bool {
+	return slices.ContainsFunc(r.plans, func(known *coordinator.Plan) bool {
 		return known.Generation() == generation && !stored(v, known)
 	})
 }
