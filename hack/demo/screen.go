@@ -75,7 +75,7 @@ func (s *screen) verdict(kept bool, text string) {
 }
 
 func (s *screen) failure(err error) {
-	s.line("\n%s", s.paint(red, "The demo failed:"))
+	s.line("\n%s", s.paint(red, "The demo did not come to its end:"))
 	s.line("%v", err)
 }
 
