@@ -167,9 +167,8 @@ func TestARollMovesNothing(t *testing.T) {
 	if after.Status.Generation != before.Status.Generation || after.ResourceVersion != before.ResourceVersion {
 		t.Errorf("the roll wrote the group: generation %d, then %d", before.Status.Generation, after.Status.Generation)
 	}
-	// Four a pod; a fifth where a busy machine brings the next pod so late that the stop is a write of its own.
-	if writes := log.all()[sent:]; len(writes) > 3*5 {
-		t.Errorf("the roll of 3 pods cost %d writes, want 4 a pod:\n%s", len(writes), strings.Join(writes, "\n"))
+	if writes := log.all()[sent:]; len(writes) > 3*4 {
+		t.Errorf("the roll of 3 pods cost %d writes, want at most 4 a pod:\n%s", len(writes), strings.Join(writes, "\n"))
 	} else {
 		t.Logf("%d writes:\n%s", len(writes), strings.Join(writes, "\n"))
 	}
