@@ -211,7 +211,7 @@ func (s *workloadSource) readGroups(ctx context.Context, snapshot *presence.Snap
 	return nil
 }
 
-// ReadLive reads the workload and groups past the cache.
+// ReadLive reads the workload, groups and nodes past the cache.
 func (s *workloadSource) ReadLive(ctx context.Context, snapshot *presence.Snapshot, need presence.Live) error {
 	if need.Workload {
 		err := s.workload(snapshot, func(obj client.Object) error { return s.store.GetLive(ctx, s.key.NamespacedName, obj) })
@@ -220,11 +220,18 @@ func (s *workloadSource) ReadLive(ctx context.Context, snapshot *presence.Snapsh
 		}
 		snapshot.Live.Workload = true
 	}
+	if err := s.readGroupsLive(ctx, snapshot, need.Groups); err != nil {
+		return err
+	}
+	return s.readNodesLive(ctx, snapshot, need.Nodes)
+}
+
+func (s *workloadSource) readGroupsLive(ctx context.Context, snapshot *presence.Snapshot, names map[string]bool) error {
 	groups, read := maps.Clone(snapshot.Groups), maps.Clone(snapshot.Live.Groups)
 	if read == nil {
 		read = map[string]bool{}
 	}
-	for name := range need.Groups {
+	for name := range names {
 		live := &v1alpha1.ConsumerGroup{}
 		err := s.store.GetLive(ctx, types.NamespacedName{Namespace: s.key.Namespace, Name: name}, live)
 		switch {
@@ -238,5 +245,27 @@ func (s *workloadSource) ReadLive(ctx context.Context, snapshot *presence.Snapsh
 		read[name] = true
 	}
 	snapshot.Groups, snapshot.Live.Groups = groups, read
+	return nil
+}
+
+func (s *workloadSource) readNodesLive(ctx context.Context, snapshot *presence.Snapshot, names map[string]bool) error {
+	nodes, read := maps.Clone(snapshot.Nodes), maps.Clone(snapshot.Live.Nodes)
+	if read == nil {
+		read = map[string]bool{}
+	}
+	for name := range names {
+		live := &corev1.Node{}
+		err := s.store.GetLive(ctx, types.NamespacedName{Name: name}, live)
+		switch {
+		case err == nil:
+			nodes[name] = live
+		case IsNotFound(err):
+			delete(nodes, name)
+		default:
+			return fmt.Errorf("node %s: %w", name, err)
+		}
+		read[name] = true
+	}
+	snapshot.Nodes, snapshot.Live.Nodes = nodes, read
 	return nil
 }

@@ -92,25 +92,26 @@ func TestSnapshotOfAWorkload(t *testing.T) {
 }
 
 func TestLiveReadsOfAWorkload(t *testing.T) {
-	b := newSourceBed(t, bedGroup(), bedSet(), bedMember("pod-uid"))
+	b := newSourceBed(t, bedGroup(), bedSet(), bedNode(), bedMember("pod-uid"))
 	source := b.workloadSource(workloadKey("StatefulSet", "w"))
 	s, err := source.Snapshot(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	need := presence.Live{Workload: true, Groups: map[string]bool{"g": true}}
+	need := presence.Live{Workload: true, Groups: map[string]bool{"g": true}, Nodes: map[string]bool{"node": true}}
 	if err := source.ReadLive(t.Context(), &s, need); err != nil {
 		t.Fatal(err)
 	}
-	if s.StatefulSet != nil || s.Groups["g"] != nil || !s.Live.Workload || !s.Live.Groups["g"] {
-		t.Errorf("what is gone is still there: %v, %v, %+v", s.StatefulSet, s.Groups, s.Live)
+	if s.StatefulSet != nil || s.Groups["g"] != nil || s.Nodes["node"] != nil || !s.Live.Workload || !s.Live.Groups["g"] || !s.Live.Nodes["node"] {
+		t.Errorf("what is gone is still there: %v, %v, %v, %+v", s.StatefulSet, s.Groups, s.Nodes, s.Live)
 	}
+	b.server.objects[KeyOf(bedNode())] = bedNode()
 	b.server.objects[Key{Kind: "StatefulSet", NamespacedName: source.key.NamespacedName}] = bedSet()
 	b.server.objects[KeyOf(bedGroup())] = bedGroup()
 	if err := source.ReadLive(t.Context(), &s, need); err != nil {
 		t.Fatal(err)
 	}
-	if s.StatefulSet == nil || s.Groups["g"] == nil {
+	if s.StatefulSet == nil || s.Groups["g"] == nil || s.Nodes["node"] == nil {
 		t.Error("what is there is not read")
 	}
 }

@@ -13,7 +13,8 @@
 // objects do not hold is handed in and out as [Sights].
 //
 //   - Need comes first: a member is written Leaving only when its workload was read live, and deleted only when its group was.
-//     Both cannot be taken back, and a cache may be behind.
+//     Both cannot be taken back, and a cache may be behind. An absence NotReady begins only when the pod's node was read live:
+//     a lost node's pods lose their readiness with it, and the reason of an absence stays.
 //   - Events stand: one is returned by every decision as long as its cause is there, under a Key that stays the same. The
 //     caller sends those whose key was not among the ones before.
 //   - A decision that has been carried out is followed by an empty one.

@@ -37,7 +37,7 @@ func newWorld(t *testing.T) *world {
 		StatefulSet: newSet(3),
 		Nodes:       map[string]*corev1.Node{"n1": newNode("n1", "east"), "n2": newNode("n2", "west")},
 		Groups:      map[string]*v1alpha1.ConsumerGroup{"g": newGroup("g")},
-		Live:        Live{Workload: true, Groups: map[string]bool{"g": true, "h": true}},
+		Live:        Live{Workload: true, Groups: map[string]bool{"g": true, "h": true}, Nodes: map[string]bool{"n1": true, "n2": true}},
 		Now:         noon,
 	}}
 	return w

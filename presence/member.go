@@ -13,6 +13,9 @@ import (
 func (v *view) follow(d *Decision, member *v1alpha1.GroupMember) {
 	pod := v.podOf(member)
 	now := v.see(member, pod)
+	if v.needsNode(member, pod, now) {
+		return
+	}
 	sight := v.look(member, now)
 	if sight != (Sight{Incarnation: member.Spec.Incarnation}) {
 		d.Sights[member.Name] = sight

@@ -222,6 +222,27 @@ func TestBeforeLeavingTheWorkloadIsReadLive(t *testing.T) {
 	w.expect("web-1", "Leaving PodGoing 1m0s stopped")
 }
 
+// Kubernetes writes that the node is lost, then that its pods are not ready; a cache may show the second first.
+func TestBeforeNotReadyTheNodeIsReadLive(t *testing.T) {
+	w := settled(t, "web-0")
+	w.s.Live = Live{}
+	w.pod("web-0", w.notReady)
+	d := w.decide()
+	if !d.Need.Nodes["n1"] || len(d.Updates) > 0 || len(d.Sights) > 0 {
+		t.Fatalf("need %+v, updates %v, sights %v", d.Need, d.Updates, d.Sights)
+	}
+	w.node("n1", corev1.ConditionUnknown)
+	w.s.Live.Nodes = map[string]bool{"n1": true}
+	w.decide()
+	w.expect("web-0", "Away NodeLost 1m0s")
+	// An absence that has begun keeps its reason: nothing is read again.
+	w.node("n1", corev1.ConditionTrue)
+	w.s.Live = Live{}
+	if d := w.decide(); !d.Need.Empty() {
+		t.Errorf("need %+v", d.Need)
+	}
+}
+
 func TestTopicsCountWithThePodThatBringsThem(t *testing.T) {
 	w := settled(t, "web-0", "web-1")
 	roll(w, 1)

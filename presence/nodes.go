@@ -2,6 +2,8 @@ package presence
 
 import (
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/rollcall-dev/rollcall/api/v1alpha1"
 )
 
 // nodeLost says that nothing is known of what happens on the pod's node: its Node object is gone, or nobody has heard of
@@ -12,6 +14,21 @@ func (v *view) nodeLost(pod *corev1.Pod) bool {
 	}
 	node := v.Nodes[pod.Spec.NodeName]
 	return node == nil || nodeReady(node) == corev1.ConditionUnknown
+}
+
+// needsNode says that the pod's node has to be read live before its member is written NotReady. Kubernetes takes the readiness
+// of a lost node's pods right after the node's own, and a cache may show the second first: the reason would name the pod,
+// and stay.
+func (v *view) needsNode(member *v1alpha1.GroupMember, pod *corev1.Pod, now seen) bool {
+	begins := now.reason == v1alpha1.PresenceNotReady && presenceOf(member).State != v1alpha1.Away
+	if !begins || v.Live.Nodes[pod.Spec.NodeName] {
+		return false
+	}
+	if v.need.Nodes == nil {
+		v.need.Nodes = map[string]bool{}
+	}
+	v.need.Nodes[pod.Spec.NodeName] = true
+	return true
 }
 
 // nodeHealthy says that the node of this name is there and Ready.

@@ -62,10 +62,12 @@ type Live struct {
 	Workload bool
 	// Groups by name.
 	Groups map[string]bool
+	// Nodes by name.
+	Nodes map[string]bool
 }
 
 // Empty says that nothing is in the set.
-func (l Live) Empty() bool { return !l.Workload && len(l.Groups) == 0 }
+func (l Live) Empty() bool { return !l.Workload && len(l.Groups) == 0 && len(l.Nodes) == 0 }
 
 // Config is what the manager's flags say.
 type Config struct {

@@ -26,16 +26,12 @@ func TestLostNode(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	// Kubernetes takes the pod's readiness with the node; which of the two the manager hears of first is not certain, and
-	// what an absence is called does not change its deadline.
-	reason := ""
 	s.await("its member is away for it", func() bool {
 		presence := s.member(groupName, "web-1").Spec.Presence
-		reason = presence.Reason
-		return presence.State == v1alpha1.Away && (reason == v1alpha1.PresenceNodeLost || reason == v1alpha1.PresenceNotReady)
+		return presence.State == v1alpha1.Away && presence.Reason == v1alpha1.PresenceNodeLost
 	})
 	s.awaitRemoved(generation+1, "SessionExpired", "web-1")
-	s.checkPatience(reason, shortSession)
+	s.checkPatience(v1alpha1.PresenceNodeLost, shortSession)
 	if still, ok := named[*corev1.Pod](s.recorder, "web-1"); !ok || still.UID != pod.UID || stopped(still) {
 		t.Error("the pod on the lost node is not the one that was there: the test shows nothing")
 	}

@@ -30,7 +30,7 @@ func (s *workloadSource) Snapshot(context.Context) (presence.Snapshot, error) {
 	return s.snapshot(s.manager.view()), nil
 }
 
-// ReadLive reads the workload and groups past the cache. It does not fail while the process lives.
+// ReadLive reads the workload, groups and nodes past the cache. It does not fail while the process lives.
 func (s *workloadSource) ReadLive(_ context.Context, snapshot *presence.Snapshot, need presence.Live) error {
 	store := s.manager.world.Store
 	if need.Workload {
@@ -47,6 +47,17 @@ func (s *workloadSource) ReadLive(_ context.Context, snapshot *presence.Snapshot
 		read[name] = true
 	}
 	snapshot.Live.Groups = read
+	snapshot.Live.Nodes = maps.Clone(snapshot.Live.Nodes)
+	if snapshot.Live.Nodes == nil {
+		snapshot.Live.Nodes = map[string]bool{}
+	}
+	for name := range need.Nodes {
+		snapshot.Live.Nodes[name] = true
+		delete(snapshot.Nodes, name)
+		if node := Get[*corev1.Node](store, name); node != nil {
+			snapshot.Nodes[name] = node
+		}
+	}
 	return nil
 }
 
@@ -178,6 +189,10 @@ func (m *Manager) present(member *v1alpha1.GroupMember) *v1alpha1.GroupMember {
 	snapshot.Sights = m.workloadDriver.SightsOf(workloadKey(source.workload))
 	snapshot.Live.Workload = true
 	snapshot.Live.Groups = map[string]bool{member.Spec.Group: true}
+	snapshot.Live.Nodes = map[string]bool{}
+	for _, pod := range snapshot.Pods {
+		snapshot.Live.Nodes[pod.Spec.NodeName] = true
+	}
 	for _, update := range presence.Decide(snapshot).Updates {
 		shown := update.New.Spec.Presence
 		if update.New.Name == member.Name && shown != nil && shown.State == v1alpha1.Present {
