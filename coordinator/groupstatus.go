@@ -116,7 +116,7 @@ func (v *view) recordRebalance(st *v1alpha1.ConsumerGroupStatus) {
 	}
 	if st.LastRebalance == nil || st.LastRebalance.Generation != v.plan.Generation {
 		st.LastRebalance = &v1alpha1.LastRebalance{
-			Generation: v.plan.Generation, Reason: describe(v.plan.Reasons),
+			Generation: v.plan.Generation, Plan: string(v.Plans[0].Revision.UID), Reason: describe(v.plan.Reasons),
 			StartTime: micro(v.plan.StartTime), Moved: v.plan.Moved,
 		}
 	}

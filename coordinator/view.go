@@ -66,20 +66,28 @@ func newView(s *Snapshot) *view {
 	return v
 }
 
-// choosePlan finds the plan in force: the newest, unless the group has seen a later one (then it was deleted by hand).
+// choosePlan finds the plan in force: the newest, unless the group has seen a later one, or another of its generation: that
+// was deleted by hand, and its name may have been taken since by a late write of a coordinator that is no more.
 func (v *view) choosePlan() {
 	v.generation = v.status.Generation
 	if len(v.Plans) == 0 {
 		return
 	}
 	newest := v.Plans[0].Content
-	if newest == nil || newest.Generation < v.status.Generation {
+	if newest == nil || newest.Generation < v.status.Generation || v.supplants(v.Plans[0]) {
 		return
 	}
 	v.plan, v.generation = newest, newest.Generation
 	if len(v.Plans) > 1 {
 		v.before = v.Plans[1].Content
 	}
+}
+
+// supplants: the plan is not the one that the group followed in that generation. What that gave cannot be given again by
+// another plan of the same generation: the tokens would not rise.
+func (v *view) supplants(p *Plan) bool {
+	last := v.status.LastRebalance
+	return last != nil && last.Plan != "" && last.Generation == p.Generation() && last.Plan != string(p.Revision.UID)
 }
 
 func (v *view) someoneInGeneration() bool {

@@ -84,6 +84,11 @@ type RebalanceStatus struct {
 type LastRebalance struct {
 	// Generation the round made.
 	Generation int64 `json:"generation"`
+	// Plan is the UID of that generation's plan. Where the plan of that generation is another object, the one that was
+	// carried out has been deleted, and its name was taken again.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Plan string `json:"plan,omitempty"`
 	// Reason or reasons, each with names.
 	// +kubebuilder:validation:MaxLength=4096
 	Reason string `json:"reason"`

@@ -192,7 +192,8 @@ func (k *keyer) coordinators() {
 func (k *keyer) writeKey(write coordinator.Write) {
 	k.text(nameOf(subject(write)))
 	k.text(string(write.Verb))
-	if k.yes(k.lands(write)); !k.lands(write) {
+	k.yes(k.lands(write))
+	if !k.mayLand(write) {
 		return
 	}
 	switch o := write.New.(type) {

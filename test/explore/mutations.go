@@ -20,6 +20,7 @@ var mutations = map[string]*mutation{
 	"a plan names by name alone":         {snapshot: namedByName},
 	"a newer plan is finished when Down": {snapshot: finishedWhenDown},
 	"back under the old token":           {snapshot: leftForgotten},
+	"any plan of the generation will do": {snapshot: anyPlan},
 }
 
 // byGeneration: a word given in a generation counts for all that is revoked in it.
@@ -114,4 +115,15 @@ func leftForgotten(_ *world, s *coordinator.Snapshot) {
 			m.Status.Left, m.Status.LastToken = nil, 0
 		}
 	})
+}
+
+// anyPlan: the group does not know which plan of its generation it followed.
+func anyPlan(_ *world, s *coordinator.Snapshot) {
+	if s.Group == nil || s.Group.Status.LastRebalance == nil {
+		return
+	}
+	changed, last := *s.Group, *s.Group.Status.LastRebalance
+	last.Plan = ""
+	changed.Status.LastRebalance = &last
+	s.Group = &changed
 }

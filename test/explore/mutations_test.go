@@ -27,6 +27,10 @@ var trials = []trial{
 		policy: v1alpha1.HandoverAvailable, kinds: all(agent), initial: []string{"a", "b"}, partitions: 1, ties: true, faults: 1,
 		script: []event{{scaledAway, "a"}, {joins, "c"}},
 	}},
+	{"any plan of the generation will do", setup{
+		policy: v1alpha1.HandoverAvailable, kinds: all(agent), initial: []string{"a", "b"}, partitions: 2, ties: true, faults: 1,
+		script: []event{{grows, ""}, {planGoes, ""}},
+	}},
 	{"no touch after an unknown outcome", setup{
 		policy: v1alpha1.HandoverAvailable, kinds: all(agent), initial: []string{"a", "b"}, partitions: 1, ties: true, faults: 1,
 		script: []event{{scaledAway, "a"}, {joins, "c"}},

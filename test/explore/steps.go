@@ -62,7 +62,10 @@ func (w *world) steps() []step {
 	steps := w.processSteps(nil)
 	steps = w.objectSteps(steps)
 	steps = w.leaderSteps(steps)
-	for i := range w.flights {
+	for i, write := range w.flights {
+		if !w.lands(write) {
+			continue
+		}
 		steps = append(steps, step{kind: stepArrives, i: i})
 	}
 	if at := w.tick(); at != nil {

@@ -28,6 +28,12 @@ func (w *world) lands(write coordinator.Write) bool {
 	return now != nil && now.GetUID() == write.Old.GetUID() && now.GetResourceVersion() == write.Old.GetResourceVersion()
 }
 
+// mayLand: lands, or would once the plan that has its name is deleted by hand.
+func (w *world) mayLand(write coordinator.Write) bool {
+	_, plan := write.New.(*appsv1.ControllerRevision)
+	return w.lands(write) || plan && write.Verb == coordinator.Create && w.group.there && w.happened < w.events
+}
+
 // find is the stored object of the same kind and name, or nil.
 func (w *world) find(like coordinator.Object) coordinator.Object {
 	switch o := like.(type) {
@@ -139,7 +145,7 @@ func (w *world) remove(old coordinator.Object, foreign bool) {
 
 // tidy drops what can make no difference any more: late writes whose object has changed, slots that no cache shows.
 func (w *world) tidy() {
-	w.flights = slices.DeleteFunc(w.flights, func(f coordinator.Write) bool { return !w.lands(f) })
+	w.flights = slices.DeleteFunc(w.flights, func(f coordinator.Write) bool { return !w.mayLand(f) })
 	w.plans = slices.DeleteFunc(w.plans, func(s slot[*coordinator.Plan]) bool { return !s.there && !s.stale })
 	w.members = slices.DeleteFunc(w.members, func(s slot[*v1alpha1.GroupMember]) bool { return !s.there && !s.stale })
 	w.procs = slices.DeleteFunc(w.procs, func(p process) bool { return p.over })

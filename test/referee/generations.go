@@ -64,7 +64,7 @@ func (r *Referee) planned(generation int64) bool {
 	return slices.ContainsFunc(r.plans, func(p *coordinator.Plan) bool { return p.Generation() == generation })
 }
 
-// remember keeps the newest first; of two of one generation (the first was deleted by hand) the later one.
+// remember keeps the newest first; of two of one generation (the first was deleted by hand) the later one first.
 func (r *Referee) remember(p *coordinator.Plan) {
 	r.plans = append([]*coordinator.Plan{p}, r.plans...)
 	slices.SortStableFunc(r.plans, func(a, b *coordinator.Plan) int { return int(b.Generation() - a.Generation()) })
@@ -88,8 +88,8 @@ func (r *Referee) checkPlan(v View, p *coordinator.Plan, next int64, verdict *ve
 	r.checkReasons(v, p, verdict)
 }
 
-// replaces: the plan of that generation was deleted by hand, so its name was free for one that was in flight. It is
-// history if a later plan is in force, and the plan in force if a late write made the group follow the deleted one.
+// replaces: the plan of that generation was deleted by hand, so that its name was free for one that was in flight. Nobody can
+// keep it from landing; that the group does not follow it shows in what members are given.
 func (r *Referee) replaces(v View, generation int64) bool {
 	return slices.ContainsFunc(r.plans, func(known *coordinator.Plan) bool {
 		return known.Generation() == generation && !stored(v, known)

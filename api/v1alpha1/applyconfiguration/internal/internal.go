@@ -352,6 +352,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: moved
       type:
         scalar: numeric
+    - name: plan
+      type:
+        scalar: string
     - name: reason
       type:
         scalar: string

@@ -13,6 +13,9 @@ import (
 type LastRebalanceApplyConfiguration struct {
 	// Generation the round made.
 	Generation *int64 `json:"generation,omitempty"`
+	// Plan is the UID of that generation's plan. Where the plan of that generation is another object, the one that was
+	// carried out has been deleted, and its name was taken again.
+	Plan *string `json:"plan,omitempty"`
 	// Reason or reasons, each with names.
 	Reason *string `json:"reason,omitempty"`
 	// StartTime is when the round was opened.
@@ -34,6 +37,14 @@ func LastRebalance() *LastRebalanceApplyConfiguration {
 // If called multiple times, the Generation field is set to the value of the last call.
 func (b *LastRebalanceApplyConfiguration) WithGeneration(value int64) *LastRebalanceApplyConfiguration {
 	b.Generation = &value
+	return b
+}
+
+// WithPlan sets the Plan field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Plan field is set to the value of the last call.
+func (b *LastRebalanceApplyConfiguration) WithPlan(value string) *LastRebalanceApplyConfiguration {
+	b.Plan = &value
 	return b
 }
 
