@@ -75,4 +75,8 @@
 // These give what Kafka's classic assignors of these names give for the same input, members being in the order of their
 // names. What Kafka's do not know (replicas, sets, capacity 0, members away, pins) is added as simply as can be, with the
 // same hard rules; weights, other capacities and zones do not matter to them.
+//
+// # Kafka's bytes
+//
+// Package consumer, below this one, reads what Kafka's clients say when they join, and writes what they wait for.
 package assignor

@@ -35,7 +35,12 @@ var rules = []rule{
 		never:  []string{"k8s.io/api", "k8s.io/client-go", "sigs.k8s.io/controller-runtime"},
 	},
 	{
-		folder: "assignor",
+		folder: "assignor", except: "assignor/consumer",
+		never: []string{"k8s.io", "sigs.k8s.io"},
+	},
+	{
+		folder: "assignor/consumer",
+		direct: []string{module + "/assignor", "github.com/twmb/franz-go/pkg/kmsg"},
 		never:  []string{"k8s.io", "sigs.k8s.io"},
 	},
 	{
