@@ -88,12 +88,6 @@ func TestSticky(t *testing.T) {
 		in:     Input{Topics: []Topic{sized("t1", 4, 1), sized("t2", 4, 1)}, Members: []Member{owns("a", nil), owns("b", nil)}},
 		shares: "a: t1:0 t1:2 t2:0 t2:2; b: t1:1 t1:3 t2:1 t2:3; ",
 	}, {
-		name: "a second member gets half of each topic, not one whole",
-		in: Input{Topics: []Topic{sized("t1", 2, 1), sized("t2", 2, 1)}, Members: []Member{
-			owns("a", map[string][]int32{"t1": {0, 1}, "t2": {0, 1}}), owns("b", nil),
-		}},
-		shares: "a: t1:0 t2:0; b: t1:1 t2:1; ", moved: 2,
-	}, {
 		name: "a parked member gives all it has",
 		in: Input{Topics: []Topic{sized("t1", 2, 1)}, Members: []Member{
 			owns("a", map[string][]int32{"t1": {0}}).withCapacity(0), owns("b", map[string][]int32{"t1": {1}}), owns("c", nil),
@@ -234,27 +228,6 @@ func TestSticky(t *testing.T) {
 				t.Errorf("short %v, want %v", r.Short, tt.short)
 			}
 		})
-	}
-}
-
-// Kafka's and other sticky assignors have dealt two topics of 18 partitions to nine members so that some had four of one.
-func TestTwoTopicsOverNineMembers(t *testing.T) {
-	in := Input{Topics: []Topic{{Name: "t1", Partitions: 18}, {Name: "t2", Partitions: 18}}}
-	for i := range 9 {
-		in.Members = append(in.Members, Member{Name: fmt.Sprintf("m%d", i), Capacity: 1})
-	}
-	r, err := Sticky(in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range r.Target {
-		counts := make([]int, 9)
-		for _, m := range r.Target[i][0] {
-			counts[m]++
-		}
-		if want := []int{2, 2, 2, 2, 2, 2, 2, 2, 2}; !slices.Equal(counts, want) {
-			t.Errorf("%s is divided as %v", in.Topics[i].Name, counts)
-		}
 	}
 }
 
