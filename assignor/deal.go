@@ -23,6 +23,7 @@ func (u *uniform) deal() bool {
 	if !d.queueUp() {
 		return true
 	}
+	alike := d.alike()
 	var free []int32
 	for i := range u.p.groups {
 		g := &u.p.groups[i]
@@ -35,7 +36,9 @@ func (u *uniform) deal() bool {
 				free = append(free, s)
 			}
 		}
-		if len(free) > 0 && !d.dealGroup(g, free) {
+		if alike {
+			d.dealInTurn(free)
+		} else if len(free) > 0 && !d.dealGroup(g, free) {
 			return false
 		}
 	}
@@ -124,6 +127,33 @@ func (d *dealer) give(s, m int32) {
 	}
 }
 
+// alike says whether neither slots nor members differ in anything but their names: there is one group without other copies
+// or homes, and all capacities are equal.
+func (u *uniform) alike() bool {
+	g := &u.p.groups[0]
+	return len(u.p.groups) == 1 && g.replicas == 1 && len(g.homes) == 0 && slices.Min(u.capacity) == slices.Max(u.capacity)
+}
+
+// dealInTurn gives each member in the queue a slot, and again, until all have their share.
+func (d *dealer) dealInTurn(free []int32) {
+	var order []int32
+	for m := d.front; m >= 0; m = d.next[m] {
+		order = append(order, m)
+	}
+	for len(order) > 0 && len(free) > 0 {
+		round := order[:min(len(order), len(free))]
+		left := order[:0]
+		for i, m := range round {
+			d.assign[free[i]] = m
+			if d.lack[m]--; d.lack[m] > 0 {
+				left = append(left, m)
+			}
+		}
+		free = free[len(round):]
+		order = append(left, order[len(round):]...)
+	}
+}
+
 // dealGroup gives the free slots of a group first to those who have fewest of it for their capacity.
 func (d *dealer) dealGroup(g *group, free []int32) bool {
 	slots := d.assign[g.slot : g.slot+g.parts*g.replicas]
@@ -187,11 +217,19 @@ func (d *dealer) sweep(g *group, free []int32, level float64) (left []int32, nex
 			continue
 		}
 		if start < 0 {
-			return append(left, free[i:]...), next
+			return rejoin(left, free[i:]), next
 		}
 		left = append(left, s)
 	}
 	return left, next
+}
+
+// rejoin puts the rest behind what was left, without copying it where nothing was.
+func rejoin(left, rest []int32) []int32 {
+	if len(left) == 0 {
+		return rest
+	}
+	return append(left, rest...)
 }
 
 // homeSearch bounds how far behind the first in the queue a member of a slot's home zone is looked for.

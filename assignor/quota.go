@@ -38,7 +38,8 @@ func (q *quotas) fill(n int64) bool {
 	return n == 0
 }
 
-// safeLevel is a level at which no member has more than its final share, and nearly all have it.
+// safeLevel is a level at which no member has more than its final share, and nearly all have it: fewer units are left
+// than there are members.
 func (q *quotas) safeLevel(n int64) float64 {
 	low, high := 0.0, 1.0
 	for q.sum(high, n) <= n && high < math.MaxInt64 {
@@ -46,10 +47,14 @@ func (q *quotas) safeLevel(n int64) float64 {
 	}
 	for range 60 {
 		middle := (low + high) / 2
-		if q.sum(middle, n) <= n {
-			low = middle
-		} else {
+		sum := q.sum(middle, n)
+		if sum > n {
 			high = middle
+			continue
+		}
+		low = middle
+		if n-sum < int64(len(q.low)) {
+			break
 		}
 	}
 	return low

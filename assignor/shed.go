@@ -9,9 +9,9 @@ func (u *uniform) shed() {
 	}
 	pool := u.countPool()
 	start, slots := u.slotsOf(over)
-	var runs runHeap
+	runs := runHeap{pool: pool, gainers: int64(gainers)}
 	for i, m := range over {
-		runs.reset(u.p, slots[start[i]:start[i+1]], pool, int64(gainers))
+		runs.reset(slots[start[i]:start[i+1]])
 		for range u.held[m] - u.share[m] {
 			u.assign[runs.shed()] = -1
 		}
@@ -49,53 +49,50 @@ func (u *uniform) countPool() []int64 {
 }
 
 // slotsOf lists the slots that the members may have to give up: those of over[i] are slots[start[i]:start[i+1]].
-func (u *uniform) slotsOf(over []int32) (start, slots []int32) {
+func (u *uniform) slotsOf(over []int32) (start []int32, slots []slotOf) {
 	place := filled(len(u.share), -1)
 	start = make([]int32, len(over)+1)
 	for i, m := range over {
 		place[m] = int32(i)
 		start[i+1] = start[i] + u.held[m] - u.low[m]
 	}
-	slots = make([]int32, start[len(over)])
+	slots = make([]slotOf, start[len(over)])
 	next := append([]int32(nil), start...)
-	for s, m := range u.assign {
-		if m < 0 || place[m] < 0 || (u.p.pinned != nil && u.p.pinned[s]) {
-			continue
+	for i := range u.p.groups {
+		g := &u.p.groups[i]
+		for s := g.slot; s < g.slot+g.parts*g.replicas; s++ {
+			m := u.assign[s]
+			if m < 0 || place[m] < 0 || (u.p.pinned != nil && u.p.pinned[s]) {
+				continue
+			}
+			slots[next[place[m]]] = slotOf{group: int32(i), slot: s}
+			next[place[m]]++
 		}
-		i := place[m]
-		slots[next[i]] = int32(s)
-		next[i]++
 	}
 	return start, slots
 }
 
-// run is the slots that one member holds of one group.
-type run struct {
-	group int32
-	slots []int32
-}
+// slotOf is a slot with its group.
+type slotOf struct{ group, slot int32 }
+
+// run is the slots that one member holds of one group: from first to before end in its list.
+type run struct{ group, first, end int32 }
 
 // runHeap orders the runs of a member by how much topics become more even when it gives one slot up.
 type runHeap struct {
+	slots   []slotOf
 	runs    []run
 	pool    []int64
 	gainers int64
 }
 
-func (h *runHeap) reset(p *problem, slots []int32, pool []int64, gainers int64) {
-	h.runs, h.pool, h.gainers = h.runs[:0], pool, gainers
-	g := int32(0)
-	for from := 0; from < len(slots); {
-		for slots[from] >= p.groups[g].slot+p.groups[g].parts*p.groups[g].replicas {
-			g++
+func (h *runHeap) reset(slots []slotOf) {
+	h.slots, h.runs = slots, h.runs[:0]
+	for i, s := range slots {
+		if i == 0 || slots[i-1].group != s.group {
+			h.runs = append(h.runs, run{group: s.group, first: int32(i)})
 		}
-		end := p.groups[g].slot + p.groups[g].parts*p.groups[g].replicas
-		to := from
-		for to < len(slots) && slots[to] < end {
-			to++
-		}
-		h.runs = append(h.runs, run{group: g, slots: slots[from:to]})
-		from = to
+		h.runs[len(h.runs)-1].end = int32(i + 1)
 	}
 	heapify(h.runs, h.before)
 }
@@ -103,10 +100,10 @@ func (h *runHeap) reset(p *problem, slots []int32, pool []int64, gainers int64) 
 // shed takes the highest slot of the first run.
 func (h *runHeap) shed() int32 {
 	r := &h.runs[0]
-	s := r.slots[len(r.slots)-1]
-	r.slots = r.slots[:len(r.slots)-1]
+	r.end--
+	s := h.slots[r.end].slot
 	h.pool[r.group]++
-	if len(r.slots) == 0 {
+	if r.end == r.first {
 		h.runs = pop(h.runs, h.before)
 	} else {
 		sink(h.runs, 0, h.before)
@@ -115,7 +112,7 @@ func (h *runHeap) shed() int32 {
 }
 
 // surplus is what the member has of the group above the mean of those who will get it.
-func (h *runHeap) surplus(r run) int64 { return int64(len(r.slots))*h.gainers - h.pool[r.group] }
+func (h *runHeap) surplus(r run) int64 { return int64(r.end-r.first)*h.gainers - h.pool[r.group] }
 
 func (h *runHeap) before(a, b run) bool {
 	if x, y := h.surplus(a), h.surplus(b); x != y {

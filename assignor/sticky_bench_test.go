@@ -55,10 +55,14 @@ func BenchmarkSticky(b *testing.B) {
 		leave.Members = held.Members[1:]
 		join := held
 		join.Members = append(append([]Member(nil), held.Members...), Member{Name: "new", Capacity: 1})
+		more := join
+		for i := range size.members / 10 {
+			more.Members = append(more.Members, Member{Name: fmt.Sprintf("new-%d", i), Capacity: 1})
+		}
 		for _, c := range []struct {
 			name string
 			in   Input
-		}{{"fresh", fresh}, {"leave", leave}, {"join", join}, {"steady", held}} {
+		}{{"fresh", fresh}, {"leave", leave}, {"join", join}, {"more", more}, {"steady", held}} {
 			b.Run(fmt.Sprintf("%dx%d/topics of %d/%s", size.members, size.partitions, size.topic, c.name), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
