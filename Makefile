@@ -31,7 +31,7 @@ HACK_MODULES := $(filter-out hack/tools/%,$(patsubst %/go.mod,%,$(sort $(wildcar
 help: ## List the targets.
 	@awk 'BEGIN { FS = ":.*## " } \
 		/^##@/ { printf "\n%s\n", substr($$0, 5) } \
-		/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+		/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: clean
 clean: ## Remove what was built (the local cluster's binaries stay in their cache).
@@ -101,6 +101,11 @@ explore: ## Walk the whole state space of small groups (hours).
 .PHONY: bench
 bench: cluster-build ## Run the benchmarks; one line of JSON a benchmark.
 	@go test -p 1 -run '^$$' -bench . -benchmem ./... | awk -f hack/benchjson.awk
+
+.PHONY: bench-assignors
+bench-assignors: ## Measure the assignors beside franz-go's and sarama's; writes docs/assignor-benchmarks.md.
+	@cd hack/assignorbench && go build -o $(BIN)/assignorbench .
+	@$(BIN)/assignorbench -table docs/assignor-benchmarks.md
 
 ##@ Local cluster
 

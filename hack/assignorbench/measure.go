@@ -1,0 +1,120 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"time"
+)
+
+const (
+	// rounds is how often each contestant is measured at a point; the median counts.
+	rounds = 5
+	// shortRun is how long a round is to last at least: what is shorter is repeated, and the mean counts.
+	shortRun = 5 * time.Millisecond
+	// mostRepeats bounds these repetitions.
+	mostRepeats = 256
+)
+
+// sample is one round.
+type sample struct {
+	Time  time.Duration `json:"time"`
+	Bytes uint64        `json:"bytes"` // allocated
+}
+
+// outcome is what a contestant came to at a point. Without samples it did not finish, for that reason.
+type outcome struct {
+	samples []sample
+	verdict verdict
+	failure string
+}
+
+func (o *outcome) time() time.Duration {
+	return median(o.samples, func(s sample) time.Duration { return s.Time })
+}
+
+func (o *outcome) bytes() uint64 {
+	return median(o.samples, func(s sample) uint64 { return s.Bytes })
+}
+
+func median[T time.Duration | uint64](samples []sample, of func(sample) T) T {
+	values := make([]T, len(samples))
+	for i, s := range samples {
+		values[i] = of(s)
+	}
+	slices.Sort(values)
+	return values[len(values)/2]
+}
+
+// measured is a contestant in the middle of its rounds.
+type measured struct {
+	contestant
+	repeats int
+	outcome outcome
+}
+
+// contest measures contestants in turn, round by round, so that what else the machine does meets all of them alike.
+func contest(p point, judged func(assignment) verdict, contestants ...contestant) (map[string]*outcome, error) {
+	all := make([]*measured, len(contestants))
+	for i, c := range contestants {
+		all[i] = &measured{contestant: c}
+		target, err := all[i].warmUp()
+		if err != nil {
+			return nil, fmt.Errorf("%s at %v: %w", c.name(), p, err)
+		}
+		all[i].outcome.verdict = judged(target)
+	}
+	for round := range rounds {
+		for i := range all {
+			m := all[(i+round)%len(all)]
+			if err := m.round(); err != nil {
+				return nil, fmt.Errorf("%s at %v: %w", m.name(), p, err)
+			}
+		}
+	}
+	outcomes := map[string]*outcome{}
+	for _, m := range all {
+		outcomes[m.name()] = &m.outcome
+	}
+	return outcomes, nil
+}
+
+// warmUp runs the contestant once for its assignment, and to know how often to repeat it in a round.
+func (m *measured) warmUp() (assignment, error) {
+	m.repeats = 1
+	if err := m.round(); err != nil {
+		return nil, err
+	}
+	once := max(m.outcome.samples[0].Time, 1)
+	m.outcome.samples = nil
+	m.repeats = int(min(mostRepeats, 1+shortRun/once))
+	run, result := m.attempt()
+	if err := run(); err != nil {
+		return nil, err
+	}
+	return result()
+}
+
+// round takes one sample. It starts with an empty heap, and leaves to the run the garbage that this makes itself.
+func (m *measured) round() error {
+	runs := make([]func() error, m.repeats)
+	for i := range runs {
+		runs[i], _ = m.attempt()
+	}
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	start := time.Now()
+	for _, run := range runs {
+		if err := run(); err != nil {
+			return err
+		}
+	}
+	took := time.Since(start)
+	runtime.ReadMemStats(&after)
+	m.outcome.samples = append(m.outcome.samples, sample{
+		Time:  took / time.Duration(m.repeats),
+		Bytes: (after.TotalAlloc - before.TotalAlloc) / uint64(m.repeats),
+	})
+	return nil
+}
