@@ -29,19 +29,19 @@ func (v *view) judge() map[*member]verdict {
 
 // judgeAll gives the verdict on everybody for a commit: those in the generation first, oldest first, then who asks.
 func (v *view) judgeAll() map[*member]verdict {
-	staying := v.staying()
-	sort.SliceStable(staying, func(i, j int) bool {
-		return staying[i].CreationTimestamp.Time.Before(staying[j].CreationTimestamp.Time)
-	})
-	return v.judgeInOrder(append(staying, v.outsiders()...), nil)
+	return v.judgeInOrder(append(v.unchangedFirst(v.staying()), v.outsiders()...), nil)
 }
 
 func (v *view) judgeInOrder(candidates, in []*member) map[*member]verdict {
 	verdicts := make(map[*member]verdict, len(candidates))
 	size := v.planSize(in)
 	places := len(in)
+	protocols := v.agreementOf(in)
 	for _, m := range candidates {
 		d := v.fits(m)
+		if d.accepted() && v.leaderMode() && !protocols.fits(m) {
+			d = protocols.inconsistent(m)
+		}
 		if limit := v.Group.Spec.MaxMembers; d.accepted() && limit > 0 && places >= int(limit) {
 			d = verdict{v1alpha1.ReasonGroupMaxSizeReached, fmt.Sprintf(
 				"the group has its maxMembers of %d: raise it, or wait for a member to leave", limit)}
@@ -54,6 +54,7 @@ func (v *view) judgeInOrder(candidates, in []*member) map[*member]verdict {
 		}
 		if d.accepted() {
 			places++
+			protocols.narrow(m)
 			size += planBytes(m)
 		}
 		verdicts[m] = d
@@ -66,6 +67,10 @@ func (v *view) fits(m *member) verdict {
 	if v.unserved(m) {
 		return verdict{v1alpha1.ReasonNotServed, "this manager does not serve members that registered themselves: " +
 			"annotate a StatefulSet or Deployment with " + v1alpha1.GroupAnnotation + " instead"}
+	}
+	if v.leaderMode() && v.cannotAcknowledge(m) {
+		return verdict{v1alpha1.ReasonCannotJoin, "its pod cannot release and join: the pod template needs an agent, or " +
+			v1alpha1.AcknowledgesAnnotation + ": \"true\" and a process that takes part itself"}
 	}
 	if own := m.Spec.SessionTimeout; own != nil && !v.withinSessionBounds(own.Duration) {
 		return verdict{v1alpha1.ReasonInvalidSessionTimeout, fmt.Sprintf(
@@ -124,7 +129,10 @@ func (v *view) asks(m *member) bool {
 const maxPlanBytes = 5 << 18
 
 func (v *view) planSize(members []*member) int {
-	size := 8 * int(v.copiesWanted())
+	size := 0
+	if !v.leaderMode() {
+		size = 8 * int(v.copiesWanted())
+	}
 	for _, m := range members {
 		size += planBytes(m)
 	}

@@ -75,26 +75,40 @@ func (v *view) takenIn() (members []*member, rejected []Write) {
 
 // makePlan computes the next generation from what the members hold.
 func (v *view) makePlan(r *round, members []*member) (*PlanContent, error) {
-	in := v.assignorInput(members)
-	assign, err := v.assignor()
-	if err != nil {
-		return nil, err
-	}
-	result, err := assign(in)
-	if err != nil {
-		return nil, fmt.Errorf("assignor %s: %w", v.Group.Spec.Assignor, err)
-	}
 	content := &PlanContent{
 		Generation: v.nextGeneration(), Reasons: r.causes, StartTime: micro(r.start).Time, Term: v.Term.ID,
 		Inputs: inputsHash(&v.Group.Spec).String(), Forced: v.forcedToken(),
-		Members: make([]PlanMember, 0, len(members)), Target: make(map[string][][]int32, len(in.Topics)),
+		Members: make([]PlanMember, 0, len(members)),
 	}
 	for _, m := range members {
 		content.Members = append(content.Members, PlanMember{
 			Object: m.Name, UID: shortUID(string(m.UID)), Name: displayName(m.GroupMember),
-			Incarnation: m.Spec.Incarnation, Offer: offerHash(&m.Spec).String(),
+			Incarnation: m.Spec.Incarnation, Offer: v.offer(m).String(),
 		})
 	}
+	if v.leaderMode() {
+		for i, m := range members {
+			content.Members[i].Rest = v.rest(m).String()
+		}
+		content.Protocol, content.Leader = vote(members), v.elect(r, members, content.Generation).Name
+		content.index()
+		return content, nil
+	}
+	return content, v.assign(content, members)
+}
+
+// assign fills in who gets what.
+func (v *view) assign(content *PlanContent, members []*member) error {
+	in := v.assignorInput(members)
+	assign, err := v.assignor()
+	if err != nil {
+		return err
+	}
+	result, err := assign(in)
+	if err != nil {
+		return fmt.Errorf("assignor %s: %w", v.Group.Spec.Assignor, err)
+	}
+	content.Target = make(map[string][][]int32, len(in.Topics))
 	for i := range in.Topics {
 		content.Target[in.Topics[i].Name] = result.Target[i]
 	}
@@ -103,7 +117,7 @@ func (v *view) makePlan(r *round, members []*member) (*PlanContent, error) {
 	}
 	content.index()
 	content.Moved = v.countMoved(content)
-	return content, nil
+	return nil
 }
 
 func (v *view) assignor() (assignor.Assignor, error) {

@@ -26,6 +26,10 @@ func condition(kind string, is bool, reason, message string) metav1.Condition {
 // setFullyAssigned goes by assignment only: what is pending or being revoked is not assigned.
 func (v *view) setFullyAssigned(g *v1alpha1.ConsumerGroup, waiting bool) {
 	st := &g.Status
+	if v.leaderMode() {
+		setCondition(&st.Conditions, v.Now, g.Generation, v.leaderFullyAssigned(st))
+		return
+	}
 	c := condition(v1alpha1.GroupFullyAssigned, true, "AllAssigned", "every copy of every partition is assigned")
 	missing := st.Partitions - st.AssignedPartitions
 	switch {
@@ -58,6 +62,9 @@ func (v *view) setGroupConditions(g *v1alpha1.ConsumerGroup) {
 		set(condition(v1alpha1.GroupMembersAvailable, true, "AllAvailable", "every member is available"))
 	}
 	set(v.groupNamesUnique())
+	if v.leaderMode() {
+		set(protocolAgreed(st))
+	}
 	set(v.ready(st))
 }
 
@@ -77,6 +84,8 @@ func (v *view) ready(st *v1alpha1.ConsumerGroupStatus) metav1.Condition {
 		return no("NoMembers", "nobody is in the generation: annotate a StatefulSet with "+v1alpha1.GroupAnnotation+" or start a member")
 	case st.State == v1alpha1.GroupJoining:
 		return no("Rebalancing", "a round is open: "+st.Rebalance.Reason)
+	case st.State == v1alpha1.GroupAwaitingSync && v.leaderMode():
+		return no(v.whyNoSync())
 	case st.State == v1alpha1.GroupAwaitingSync:
 		return no("HandoverInProgress", "partitions are being handed over")
 	case full != nil && full.Status != metav1.ConditionTrue:
@@ -107,11 +116,14 @@ func (v *view) setMemberConditions(d *draft) {
 	case v1alpha1.MemberLeaving:
 		d.joined(v, metav1.ConditionFalse, "Leaving", "leaves the group; what it holds is handed over")
 	case v1alpha1.MemberDead:
-		d.joined(v, metav1.ConditionFalse, v1alpha1.ReasonSessionExpired,
-			"its deadline has passed; it joins again when it is present")
+		reason, message := d.causeOfDeath()
+		d.joined(v, metav1.ConditionFalse, reason, message)
 	case v1alpha1.MemberRejected: // set with the verdict
 	}
-	if !stillUnacknowledged(d) {
+	switch {
+	case v.leaderMode():
+		v.setSyncConditions(d)
+	case !stillUnacknowledged(d):
 		setCondition(&st.Conditions, v.Now, d.m.Generation, v.assignedCondition(d))
 	}
 	if d.m.Spec.MemberName != "" {

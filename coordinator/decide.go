@@ -34,7 +34,7 @@ func (v *view) decide() []Batch {
 	if v.Group.DeletionTimestamp != nil {
 		return v.decideDeletion()
 	}
-	if v.Group.Spec.AssignedBy == v1alpha1.AssignedByLeader {
+	if v.leaderMode() && !v.Config.ServeSelfRegistered {
 		return v.notServed()
 	}
 	if v.status.State == "" {
@@ -55,6 +55,9 @@ func (v *view) decide() []Batch {
 
 // execute carries out the plan in force, and shows the open round.
 func (v *view) execute(r *round) []Batch {
+	if v.leaderMode() {
+		return v.executeSync(r)
+	}
 	t := v.runHandover(r)
 	if t.granting {
 		if touches := v.touches(); len(touches) > 0 {
@@ -72,6 +75,19 @@ func (v *view) execute(r *round) []Batch {
 	batches = append(batches, batch(PhaseGroup, v.writeGroup(r)...)...)
 	batches = append(batches, batch(PhaseMembers, members...)...)
 	batches = append(batches, batch(PhaseGrants, t.grants...)...)
+	return append(batches, batch(PhaseFinish, v.cleanup(written)...)...)
+}
+
+// executeSync hands out what the leader has said, and shows the open round.
+func (v *view) executeSync(r *round) []Batch {
+	members := append(v.runSync(r), v.showAsking(r)...)
+	written := map[string]bool{}
+	for i := range members {
+		written[members[i].Old.GetName()] = true
+	}
+	var batches []Batch
+	batches = append(batches, batch(PhaseGroup, v.writeGroup(r)...)...)
+	batches = append(batches, batch(PhaseMembers, members...)...)
 	return append(batches, batch(PhaseFinish, v.cleanup(written)...)...)
 }
 
@@ -113,8 +129,8 @@ func (v *view) firstSight() []Write {
 	return v.groupWrite(next)
 }
 
-// notServed says of a group in Leader mode that this coordinator does not elect leaders. Nothing is held in it, so its
-// members end at once.
+// notServed says of a group in Leader mode that this coordinator sees no heartbeats of those who could lead. Nothing is held
+// in it, so its members end at once.
 func (v *view) notServed() []Batch {
 	next := v.Group.DeepCopy()
 	setCondition(&next.Status.Conditions, v.Now, v.Group.Generation, metav1.Condition{

@@ -48,10 +48,14 @@ func (v *view) release(members []*member) []Write {
 
 // revokeForDeletion takes everything from a member; a new incarnation is fenced from what the one before it held.
 func (v *view) revokeForDeletion(m *member) (Write, bool) {
-	if countCopies(m.Status.Assignment) == 0 && len(m.Status.Pending) == 0 {
+	if m.Status.Assignment == nil && len(m.Status.Pending) == 0 {
 		return Write{}, false
 	}
 	d := v.draft(m)
+	if v.leaderMode() {
+		d.dropState()
+		return v.write(d)
+	}
 	v.dropEnded(d)
 	v.revokeAll(d)
 	d.status().Pending = nil

@@ -18,6 +18,8 @@ type draft struct {
 	events []Event
 	// unacknowledged: a revocation ended without the member's word.
 	unacknowledged bool
+	// timedOut says why a member is Dead that has not taken part in Leader mode in time.
+	timedOut string
 }
 
 func (v *view) draft(m *member) *draft { return &draft{m: m, next: m.DeepCopy()} }

@@ -72,6 +72,8 @@ func (v *view) fact(m *member, verdicts map[*member]verdict) *draft {
 		return v.leave(m)
 	case v.dies(m):
 		return v.die(m)
+	case v.missesBarrier(m), v.silentLeaderDies(m):
+		return v.dieOfTimeout(m)
 	case outsider && !judged.accepted():
 		return v.reject(m, judged)
 	case outsider && (hasLeft(m.Status.State) || inGeneration(m.Status.State)):

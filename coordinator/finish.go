@@ -59,6 +59,9 @@ func (v *view) unwanted(m *member) bool {
 
 // allFree: nothing the member held is still in force.
 func (v *view) allFree(m *member) bool {
+	if v.leaderMode() {
+		return m.Status.Assignment == nil && (m.position == nobody || v.status.State == v1alpha1.GroupDown)
+	}
 	if countCopies(m.Status.Assignment) > 0 {
 		return false
 	}

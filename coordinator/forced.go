@@ -60,6 +60,9 @@ func (v *view) answer(r *round) *v1alpha1.RebalanceRequestStatus {
 		}
 		return rejected(reasonInvalidState, "a round was open already")
 	}
+	if v.leaderMode() && v.forced(r) { // Its round lasts: the plan will bear the token, and this request is answered now.
+		return &v1alpha1.RebalanceRequestStatus{Token: token, Outcome: v1alpha1.RequestAccepted, Reason: reasonAccepted}
+	}
 	if v.Config.NoForcedRebalance {
 		return rejected(reasonUnsupportedVersion, "this manager runs without forced rebalances")
 	}

@@ -19,7 +19,11 @@ func (v *view) writeGroup(r *round) []Write {
 	st.ObservedGeneration = v.Group.Generation
 	st.State = v.nextState(r)
 	st.Generation = v.generation
-	v.openRound(st, r)
+	if v.leaderMode() {
+		v.leaderRound(st, r)
+	} else {
+		v.openRound(st, r)
+	}
 	v.recordRebalance(st)
 	if answer := v.answer(r); answer != nil {
 		st.RebalanceRequest = answer
@@ -58,10 +62,18 @@ func (v *view) nextState(r *round) v1alpha1.GroupState {
 		return v1alpha1.GroupDown
 	case v.status.State == v1alpha1.GroupStable && v.generation == v.status.Generation:
 		return v1alpha1.GroupStable
-	case len(r.causes) == 0 && !r.soon && v.handedOver(r):
+	case len(r.causes) == 0 && !r.soon && v.carriedOut(r):
 		return v1alpha1.GroupStable
 	}
 	return v1alpha1.GroupAwaitingSync
+}
+
+// carriedOut: everybody has what the plan in force gives.
+func (v *view) carriedOut(r *round) bool {
+	if v.leaderMode() {
+		return v.synced(r)
+	}
+	return v.handedOver(r)
 }
 
 // handedOver: have equals want for all whom the plan names. A copy counts as had that stands in its gainer's own
@@ -153,6 +165,10 @@ func (v *view) checkpoint(st *v1alpha1.ConsumerGroupStatus, waiting bool) bool {
 
 func (v *view) countAll(st *v1alpha1.ConsumerGroupStatus, r *round) {
 	st.Members = int32(len(r.staying))
+	if v.leaderMode() && !v.decodes() { // The states are the leader's business alone.
+		st.Partitions, st.AssignedPartitions, st.PartitionSummary = 0, 0, ""
+		return
+	}
 	st.Partitions = v.copiesWanted()
 	st.AssignedPartitions = v.countAssigned()
 	st.PartitionSummary = fmt.Sprintf("%d/%d", st.AssignedPartitions, st.Partitions)

@@ -208,14 +208,14 @@ func tooLarge(st *v1alpha1.GroupMemberStatus) bool {
 // finish puts a member's part into one write: in the first batch what must come first, else in the grants.
 func (t *handover) finish(m *member, d *draft, gained []copyKey) {
 	v := t.v
-	if m.Status.State == "" && !t.activates(m) {
+	if m.Status.State == "" && !v.activates(m) {
 		return // Nothing is known of it yet; its Pending is showAsking's to write.
 	}
-	first := d != nil || t.writeOut[m] || t.activates(m)
+	first := d != nil || t.writeOut[m] || v.activates(m)
 	if d == nil {
 		d = v.draft(m)
 	}
-	t.activate(d)
+	v.activate(d)
 	if first || len(gained) > 0 {
 		v.dropEnded(d)
 	}
@@ -256,14 +256,14 @@ func (t *handover) add(w Write, first, grants bool) {
 }
 
 // activates: the plan names a member that is not yet in the generation by its state.
-func (t *handover) activates(m *member) bool {
+func (v *view) activates(m *member) bool {
 	return m.named && !leaving(m) && !inGeneration(m.Status.State) && !hasLeft(m.Status.State)
 }
 
 // activate takes a member into the generation.
-func (t *handover) activate(d *draft) {
-	v, m, st := t.v, d.m, d.status()
-	if !t.activates(m) {
+func (v *view) activate(d *draft) {
+	m, st := d.m, d.status()
+	if !v.activates(m) {
 		return
 	}
 	v.adoptIncarnation(d)
@@ -272,7 +272,9 @@ func (t *handover) activate(d *draft) {
 		v.markUnavailable(d)
 	}
 	st.AskingSince, st.Left = nil, nil
-	st.Generation = v.plan.Generation
+	if !v.leaderMode() { // There the generation is that which last answered it.
+		st.Generation = v.plan.Generation
+	}
 	d.event(false, "Joined", "is in the generation")
 }
 

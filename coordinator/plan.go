@@ -41,6 +41,8 @@ type PlanContent struct {
 	// Forced is the token of rollcall.dev/rebalance at that moment.
 	Forced  string
 	Members []PlanMember
+	// Protocol that was chosen, and the GroupMember that leads (Leader mode, in place of Target).
+	Protocol, Leader string
 	// Target[topic][copy][partition] is a position in Members, or -1.
 	Target map[string][][]int32
 	// Short are positions of listed members that were away and got less than their share.
@@ -83,6 +85,8 @@ type storedPlan struct {
 	Inputs     string              `json:"inputs"`
 	Forced     string              `json:"forced,omitempty"`
 	Members    []PlanMember        `json:"members"`
+	Protocol   string              `json:"protocol,omitempty"`
+	Leader     string              `json:"leader,omitempty"`
 	Target     map[string][]string `json:"target,omitempty"`
 	Short      []int32             `json:"short,omitempty"`
 }
@@ -102,7 +106,7 @@ func ParsePlan(revision *appsv1.ControllerRevision) (*PlanContent, error) {
 	content := &PlanContent{
 		Generation: stored.Generation, Reasons: stored.Reasons, StartTime: stored.StartTime.Time, Moved: stored.Moved,
 		Term: stored.Term, Inputs: stored.Inputs, Forced: stored.Forced, Members: stored.Members, Short: stored.Short,
-		Target: make(map[string][][]int32, len(stored.Target)),
+		Protocol: stored.Protocol, Leader: stored.Leader, Target: make(map[string][][]int32, len(stored.Target)),
 	}
 	for topic, copies := range stored.Target {
 		for _, text := range copies {
@@ -158,12 +162,20 @@ func (c *PlanContent) at(topic string, copy, partition int32) int32 {
 	return copies[copy][partition]
 }
 
+// leaderName is what people call the leader.
+func (c *PlanContent) leaderName() string {
+	if i, listed := c.positions[c.Leader]; listed {
+		return c.Members[i].Name
+	}
+	return c.Leader
+}
+
 // newRevision makes the object that stores a plan.
 func newRevision(group *v1alpha1.ConsumerGroup, content *PlanContent) (*appsv1.ControllerRevision, error) {
 	stored := storedPlan{
 		Version: planVersion, Generation: content.Generation, Reasons: content.Reasons,
 		StartTime: metav1.NewMicroTime(content.StartTime), Moved: content.Moved, Term: content.Term,
-		Inputs: content.Inputs, Forced: content.Forced, Members: slices.Clone(content.Members), Short: content.Short,
+		Inputs: content.Inputs, Forced: content.Forced, Protocol: content.Protocol, Leader: content.Leader, Members: slices.Clone(content.Members), Short: content.Short,
 		Target: make(map[string][]string, len(content.Target)),
 	}
 	for i := range stored.Members {

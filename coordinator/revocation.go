@@ -124,8 +124,11 @@ func (v *view) revoke(d *draft, taken []holding, kept []holding) {
 	})
 }
 
-// revokeAll takes everything.
+// revokeAll takes everything. In Leader mode nothing is revoked: the barrier of the next round is the hand-over.
 func (v *view) revokeAll(d *draft) {
+	if v.leaderMode() {
+		return
+	}
 	if st := d.status(); st.Assignment != nil {
 		v.revoke(d, expand(st.Assignment.TopicPartitions), nil)
 	}

@@ -26,6 +26,9 @@ type round struct {
 
 // commits: the round is over now.
 func (v *view) commits(r *round) bool {
+	if v.leaderMode() {
+		return v.barrierOver(r)
+	}
 	return len(r.causes) > 0 && !v.Group.Spec.Paused && v.passed(r.deadline)
 }
 
@@ -35,21 +38,35 @@ func (v *view) waits(r *round) bool {
 }
 
 func (v *view) findRound() *round {
+	r := v.readRound()
+	v.findJoiners(r)
+	v.findCauses(r)
+	if v.leaderMode() && len(r.staying) > 0 {
+		r.causes = mergeCauses(r.causes, v.recordedCauses(r))
+	}
+	if len(r.causes) > 0 {
+		r.deadline = v.deadline(r)
+	}
+	return r
+}
+
+// readRound is the round as it stands in the group. In Leader mode the group's account of it stays until a good sync.
+func (v *view) readRound() *round {
 	r := &round{staying: v.staying(), start: v.Now}
-	if open := v.status.Rebalance; open != nil && v.generation == v.status.Generation {
+	open := v.status.Rebalance
+	if open != nil && v.generation == v.status.Generation && (!v.leaderMode() || v.status.State == v1alpha1.GroupJoining) {
 		r.open, r.start = true, open.StartTime.Time
 	}
+	return r
+}
+
+func (v *view) findJoiners(r *round) {
 	for m, judged := range v.judge() {
 		if judged.accepted() && v.available(m) {
 			r.joiners = append(r.joiners, m)
 		}
 	}
 	slices.SortFunc(r.joiners, func(a, b *member) int { return a.index - b.index })
-	v.findCauses(r)
-	if len(r.causes) > 0 {
-		r.deadline = v.deadline(r)
-	}
-	return r
 }
 
 // findCauses lists what asks for a round. Where nobody is in the generation only a joiner asks.
@@ -72,6 +89,7 @@ func (v *view) findCauses(r *round) {
 		r.causes = append(r.causes, Cause{Reason: v1alpha1.RebalancePlanLost})
 		return
 	}
+	r.causes = append(r.causes, v.leaderCauses(r)...)
 	add(v1alpha1.RebalanceMemberChanged, v.changed(r.staying))
 	add(v1alpha1.RebalanceMemberReturned, v.returned(r.staying))
 	add(v1alpha1.RebalanceMemberUnavailable, v.owedToAbsent(r.staying))
@@ -106,7 +124,8 @@ func (v *view) listedButGone(r *round) (left, expired []string, soon bool) {
 	}
 	there := v.listedAndThere(r)
 	for _, m := range v.members {
-		if m.position == nobody || there[m.position] || m.Status.State != v1alpha1.MemberDead {
+		// Who lived and did not take part in time has left: its round does not wait for others.
+		if m.position == nobody || there[m.position] || m.Status.State != v1alpha1.MemberDead || diedOfTimeout(m) {
 			continue
 		}
 		there[m.position] = true
@@ -137,11 +156,13 @@ func (v *view) listedAndThere(r *round) []bool {
 	return there
 }
 
-// changed are members whose offer differs from the plan's.
+// changed are members whose offer differs from the plan's; in Leader mode also whose rest does, and who has restarted
+// while the sync is awaited: the leader may have used the old memberID already.
 func (v *view) changed(staying []*member) []string {
 	var names []string
 	for _, m := range staying {
-		if !offerHash(&m.Spec).same(v.plan.Members[m.position].Offer) {
+		listed := &v.plan.Members[m.position]
+		if !v.offer(m).same(listed.Offer) || v.restChanged(m) || v.syncAwaited() && listed.Incarnation != m.Spec.Incarnation {
 			names = append(names, displayName(m.GroupMember))
 		}
 	}
@@ -208,6 +229,8 @@ func assignmentOf(m *member) []v1alpha1.TopicPartitions {
 // deadline of the round: when it commits, unless something else comes.
 func (v *view) deadline(r *round) time.Time {
 	switch {
+	case v.leaderMode():
+		return v.barrierDeadline(r)
 	case len(r.staying) == 0:
 		return v.initialDeadline(r)
 	case v.onlyWorkloadJoins(r) && v.replicasMissing():

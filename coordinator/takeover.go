@@ -50,6 +50,9 @@ func (v *view) adoptIncarnation(d *draft) {
 		d.event(true, "DuplicateName", "two processes use this name, on "+strings.Join(taken.Hosts[len(taken.Hosts)-2:], " and "))
 	}
 	st.Takeover = taken
+	if v.leaderMode() {
+		v.restartInLeaderMode(d)
+	}
 	st.MemberID, st.Host, st.Unavailable = memberID(m.GroupMember), m.Spec.Host, nil
 }
 
@@ -67,6 +70,10 @@ func (d *draft) raiseTokens() {
 	st := d.status()
 	if st.Assignment == nil {
 		return
+	}
+	if st.Assignment.Token > 0 {
+		st.LastToken = max(st.LastToken, st.Assignment.Token)
+		st.Assignment.Token++
 	}
 	for i := range st.Assignment.TopicPartitions {
 		tp := &st.Assignment.TopicPartitions[i]
@@ -105,5 +112,14 @@ func (d *draft) setUntil(v *view) {
 		if r := &st.Revoking[i]; r.Until == nil && r.MemberID == st.MemberID {
 			r.Until = microPtr(v.Now.Add(v.session(d.m)))
 		}
+	}
+}
+
+// restartInLeaderMode notes with what the new incarnation came. It goes on with the cached state in a Stable group; in any
+// other it has to join, and holds nothing until it is answered.
+func (v *view) restartInLeaderMode(d *draft) {
+	d.status().Rest = v.rest(d.m).String()
+	if d.status().Assignment != nil && (v.status.State != v1alpha1.GroupStable || v.generation != v.status.Generation) {
+		d.dropState()
 	}
 }

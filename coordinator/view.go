@@ -25,6 +25,8 @@ type view struct {
 	generation int64
 	// anyAvailable: some member of the generation is available.
 	anyAvailable bool
+	// inTime is someJoinedInTime, once asked for.
+	inTime *bool
 	// need collects what must be read live before this can be decided.
 	need Live
 	// wakeAt is the earliest deadline that was looked at and has not passed.

@@ -27,6 +27,8 @@ const (
 	MemberJoinedCondition = "Joined"
 	// MemberAssigned: holds what its plan gives it.
 	MemberAssigned = "Assigned"
+	// MemberSyncAccepted (Leader mode): the sync that it wrote was handed out.
+	MemberSyncAccepted = "SyncAccepted"
 )
 
 // Reasons of conditions on groups and members.
@@ -186,7 +188,7 @@ type GroupMemberStatus struct {
 	// AssignedPartitions is the number of copies in assignment.
 	// +optional
 	AssignedPartitions int32 `json:"assignedPartitions"`
-	// Conditions: Joined, Assigned, NamesUnique.
+	// Conditions: Joined, Assigned, NamesUnique; Leader mode: SyncAccepted.
 	// +listType=map
 	// +listMapKey=type
 	// +optional

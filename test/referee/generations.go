@@ -85,6 +85,7 @@ func (r *Referee) checkPlan(v View, p *coordinator.Plan, next int64, verdict *ve
 		}
 	}
 	checkTarget(p, verdict)
+	checkProtocol(v, p, verdict)
 	r.checkReasons(v, p, verdict)
 }
 
@@ -116,13 +117,36 @@ func checkTarget(p *coordinator.Plan, verdict *verdict) {
 	}
 }
 
+// checkProtocol: whom a plan lists supports its protocol, as far as the object is still what the plan saw.
+func checkProtocol(v View, p *coordinator.Plan, verdict *verdict) {
+	if p.Content.Protocol == "" {
+		return
+	}
+	for i := range p.Content.Members {
+		listed := &p.Content.Members[i]
+		for _, m := range v.Members {
+			if m.Name == listed.Object && m.Spec.Incarnation == listed.Incarnation && !supports(m, p.Content.Protocol) {
+				verdict.broken(6, "plan %s chose %q, which %s does not support", p.Revision.Name, p.Content.Protocol, m.Name)
+			}
+		}
+	}
+}
+
+func supports(m *v1alpha1.GroupMember, protocol string) bool {
+	return slices.ContainsFunc(m.Spec.Protocols, func(p v1alpha1.MemberProtocol) bool { return p.Name == protocol })
+}
+
 // checkLeader: Leader mode's leader is listed by the newest plan.
 func (r *Referee) checkLeader(v View, verdict *verdict) {
 	if v.Group == nil || v.Group.Status.Leader == "" || len(r.plans) == 0 || r.plans[0].Generation() != v.Group.Status.Generation {
 		return
 	}
-	for i := range r.plans[0].Content.Members {
-		if leads(v, &r.plans[0].Content.Members[i]) {
+	content := r.plans[0].Content
+	if content.Protocol != v.Group.Status.Protocol {
+		verdict.broken(6, "generation %d speaks %q, its plan chose %q", content.Generation, v.Group.Status.Protocol, content.Protocol)
+	}
+	for i := range content.Members {
+		if leads(v, &content.Members[i]) {
 			return
 		}
 	}
@@ -134,7 +158,7 @@ func leads(v View, listed *coordinator.PlanMember) bool {
 		return true
 	}
 	for _, m := range v.Members {
-		if m.Name == listed.Object && m.Status.MemberID == v.Group.Status.Leader {
+		if m.Name == listed.Object && m.Name+"-"+m.Spec.Incarnation == v.Group.Status.Leader {
 			return true
 		}
 	}

@@ -2,6 +2,7 @@ package referee
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/rollcall-dev/rollcall/api/v1alpha1"
 	"github.com/rollcall-dev/rollcall/coordinator"
@@ -15,7 +16,7 @@ func (r *Referee) checkReasons(v View, p *coordinator.Plan, verdict *verdict) {
 	}
 	before := r.planBefore(v, p)
 	for _, cause := range p.Content.Reasons {
-		if before == nil && cause.Reason != v1alpha1.RebalanceMemberJoined {
+		if before == nil && cause.Reason != v1alpha1.RebalanceMemberJoined || r.stoodOpen(p, cause) {
 			continue
 		}
 		if len(cause.Names) == 0 {
@@ -80,7 +81,20 @@ func (r *Referee) reasonTrue(reason v1alpha1.RebalanceReason, name string, p, be
 }
 
 func changed(was, is *coordinator.PlanMember) bool {
-	return is == nil || was.Offer != is.Offer || was.Rest != is.Rest
+	return is == nil || was.Offer != is.Offer || was.Rest != is.Rest || ledTo(is, was)
+}
+
+// ledTo: in Leader mode a restart asks for a round while the sync is awaited. Only there a plan has the rest of an offer.
+func ledTo(is, was *coordinator.PlanMember) bool {
+	return is.Rest != "" && is.Incarnation != was.Incarnation
+}
+
+// stoodOpen: in Leader mode a round lasts and always commits, though what asked for it may have gone; the group told of it.
+func (r *Referee) stoodOpen(p *coordinator.Plan, cause coordinator.Cause) bool {
+	if p.Content.Leader == "" || r.last.Group == nil || r.last.Group.Status.Rebalance == nil {
+		return false
+	}
+	return strings.Contains(r.last.Group.Status.Rebalance.Reason, string(cause.Reason))
 }
 
 // anew: listed by one plan only, another object of that name, or one that has left since the plan before.

@@ -2,11 +2,7 @@ package scenarios
 
 import (
 	"fmt"
-	"slices"
 )
-
-// needsLeaderMode is why a file is skipped.
-const needsLeaderMode = "needs Leader mode, not served yet"
 
 const (
 	// maxOutcomes bounds the runs of a file whose writes get no answer: each may have been applied or not.
@@ -21,12 +17,6 @@ const (
 func (s *Script) SkipReason(world string) string {
 	if !s.Fits(world) {
 		return fmt.Sprintf("not for the world %s", world)
-	}
-	if slices.ContainsFunc(s.Commands, func(c Command) bool {
-		assignedBy, _ := c.Get("assigned-by")
-		return c.Verb == "group" && assignedBy == "Leader" && !c.Refused
-	}) {
-		return needsLeaderMode
 	}
 	return ""
 }

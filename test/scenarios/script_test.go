@@ -161,7 +161,7 @@ expect since writes=%
 func TestWhatASkippedFileLacksIsSaid(t *testing.T) {
 	for text, want := range map[string]string{
 		"worlds live\ngroup g topics=orders:1\n":                                 "world sim",
-		"group g assigned-by=Leader\n":                                           "needs Leader mode, not served yet",
+		"group g assigned-by=Leader\n":                                           "",
 		"refused: group g topics=orders:1 assigned-by=Leader policy=Exclusive\n": "",
 		"group g topics=orders:1\n":                                              "",
 	} {

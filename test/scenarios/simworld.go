@@ -38,7 +38,7 @@ func newSimWorld(applied func() bool) *simWorld {
 // simCommands carry out the commands, by verb.
 var simCommands = map[string]func(*simWorld, *Command) error{
 	"group": (*simWorld).setGroup, "delete": (*simWorld).remove, "rebalance": (*simWorld).forceRebalance,
-	"start": (*simWorld).start, "join": notServed, "sync": notServed, "ack": (*simWorld).actProcess,
+	"start": (*simWorld).start, "join": (*simWorld).actProcess, "sync": (*simWorld).sync, "ack": (*simWorld).actProcess,
 	"silence": (*simWorld).actProcess, "beat": (*simWorld).actProcess, "pause": (*simWorld).actProcess,
 	"resume": (*simWorld).actProcess, "leave": (*simWorld).actProcess, "close": (*simWorld).actProcess,
 	"update": (*simWorld).update, "remove": (*simWorld).removeMember,
@@ -64,10 +64,6 @@ func (w *simWorld) Do(command Command) error {
 		return &Refusal{err}
 	}
 	return err
-}
-
-func notServed(_ *simWorld, command *Command) error {
-	return fmt.Errorf("%s: %s", command.Verb, needsLeaderMode)
 }
 
 // View is what the world shows.
@@ -140,6 +136,8 @@ func (w *simWorld) actProcess(command *Command) error {
 		return fmt.Errorf("nobody was started as %s", command.Args[0])
 	}
 	switch command.Verb {
+	case "join":
+		return process.Join()
 	case "ack":
 		process.Acknowledge()
 	case "silence":

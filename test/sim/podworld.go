@@ -71,7 +71,7 @@ func (p *Pod) react() bool {
 		for _, owner := range member.OwnerReferences {
 			groups[group] = owner.UID
 		}
-		acknowledged = p.acknowledge(pod, member) || acknowledged
+		acknowledged = p.speak(pod, member) || acknowledged
 	}
 	changed := !maps.EqualFunc(works, p.works, maps.Equal)
 	p.works, p.groups = works, groups
@@ -79,6 +79,14 @@ func (p *Pod) react() bool {
 		p.world.judgeStep("pod " + p.Name + " reads")
 	}
 	return changed || acknowledged
+}
+
+// speak is what an agent has to say for its pod.
+func (p *Pod) speak(pod *corev1.Pod, member *v1alpha1.GroupMember) bool {
+	if group := p.world.leaderGroup(member.Spec.Group); group != nil {
+		return hasAgent(pod) && p.takePart(group, member)
+	}
+	return p.acknowledge(pod, member)
 }
 
 func (p *Pod) stop() bool {
@@ -103,7 +111,8 @@ func (p *Pod) members() []*v1alpha1.GroupMember {
 // readOf is what the pod reads that it may work on for a group.
 func (p *Pod) readOf(pod *corev1.Pod, member *v1alpha1.GroupMember) map[referee.Copy]int64 {
 	if hasAgent(pod) {
-		if !strings.HasSuffix(member.Status.MemberID, string(p.UID)) || member.Status.Assignment == nil {
+		if !strings.HasSuffix(member.Status.MemberID, string(p.UID)) || member.Status.Assignment == nil ||
+			!answered(p.world.leaderGroup(member.Spec.Group), member) {
 			return nil
 		}
 		return workOn(referee.Held(member.Status.Assignment.TopicPartitions))

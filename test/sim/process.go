@@ -47,6 +47,8 @@ type ProcessSpec struct {
 	Protocols                        []v1alpha1.MemberProtocol
 	SessionTimeout, RebalanceTimeout *metav1.Duration
 	Acks                             AckMode
+	// JoinsManually: in Leader mode it releases and joins only when told to.
+	JoinsManually bool
 }
 
 // Process is a self-registered member: it joins, renews its Lease, works on what it last read and acknowledges.
@@ -74,6 +76,8 @@ type Process struct {
 	// halted: its session was over by its own clock, and it has not renewed and read since.
 	halted         bool
 	underExclusive bool
+	// joinedFor is the generation that it has joined for last (Leader mode).
+	joinedFor int64
 
 	lease leaseHeld
 }
@@ -203,7 +207,7 @@ func (p *Process) describe(spec *v1alpha1.GroupMemberSpec) {
 
 // offer fills in what the process may change later.
 func (p *Process) offer(spec *v1alpha1.GroupMemberSpec) {
-	spec.Topics, spec.Capacity, spec.Protocols = p.Topics, p.Capacity, p.Protocols
+	spec.Topics, spec.Capacity, spec.Protocols = p.Topics, p.Capacity, p.protocols()
 	spec.SessionTimeout, spec.RebalanceTimeout = p.SessionTimeout, p.RebalanceTimeout
 }
 

@@ -47,6 +47,9 @@ func (p *Process) understand(member *v1alpha1.GroupMember) bool {
 	if state == v1alpha1.MemberRejected {
 		p.err = ErrorRejected
 	}
+	if group := p.world.leaderGroup(p.group); group != nil {
+		return p.takePart(group, member)
+	}
 	p.follow(member)
 	return p.acknowledge(p.Acks == AckAtOnce)
 }

@@ -47,7 +47,7 @@ type GroupMemberStatusApplyConfiguration struct {
 	Unavailable *UnavailableSessionApplyConfiguration `json:"unavailable,omitempty"`
 	// AssignedPartitions is the number of copies in assignment.
 	AssignedPartitions *int32 `json:"assignedPartitions,omitempty"`
-	// Conditions: Joined, Assigned, NamesUnique.
+	// Conditions: Joined, Assigned, NamesUnique; Leader mode: SyncAccepted.
 	Conditions []metav1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 }
 
