@@ -113,17 +113,16 @@ func (p *Process) Sync(states map[string][]byte, trouble string) error {
 // takePart is what an agent does for its pod in Leader mode.
 func (p *Pod) takePart(group *v1alpha1.ConsumerGroup, member *v1alpha1.GroupMember) bool {
 	memberID := member.Status.MemberID
-	updated := member.DeepCopy()
+	updated, says := member.DeepCopy(), false
 	if len(member.Spec.Protocols) == 0 {
-		updated.Spec.Protocols = []v1alpha1.MemberProtocol{{Name: defaultProtocol}}
+		updated.Spec.Protocols, says = []v1alpha1.MemberProtocol{{Name: defaultProtocol}}, true
 	}
 	if group.Status.State == v1alpha1.GroupJoining && strings.HasSuffix(memberID, string(p.UID)) {
-		p.works[group.Name] = nil
 		if word := joinsRound(group, member, memberID); word != nil {
-			updated.Spec.Joined = word
+			updated.Spec.Joined, says = word, true
 		}
 	}
-	if len(member.Spec.Protocols) > 0 && updated.Spec.Joined == member.Spec.Joined {
+	if !says {
 		return false
 	}
 	if _, err := p.world.Store.Update(MemberProcess, updated); err != nil {
