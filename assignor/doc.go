@@ -62,7 +62,7 @@
 //
 // If all who take anything subscribe to the same topics and all slots weigh the same, each member's share is known
 // beforehand: who holds more sheds the difference and no more, and what is free is dealt to those who have less. The whole
-// takes a few passes over the slots.
+// takes a few passes over the slots. With ZoneSpread and as many zones as replicas the same is done zone by zone.
 //
 // Else everybody keeps what it may, what is free is placed where loads are least, and the assignment is then improved
 // goal by goal, each step leaving what those before it have reached. Loads are made even along chains of members, each

@@ -4,15 +4,7 @@ import "slices"
 
 // copies gives each copy of each topic its member.
 func (st *state) copies() []int32 {
-	for i := range st.p.groups {
-		g := &st.p.groups[i]
-		if g.replicas == 1 {
-			continue
-		}
-		for s := g.slot; s < g.slot+g.parts; s++ {
-			st.settleIndexes(g, s)
-		}
-	}
+	st.settle()
 	copies := st.p.copiesOf(st.assign)
 	for s, members := range st.split {
 		g := &st.p.groups[st.groupOf[s]]
@@ -23,10 +15,25 @@ func (st *state) copies() []int32 {
 	return copies
 }
 
+// settle settles the copy indexes of all partitions.
+func (st *state) settle() {
+	var buffer []int32
+	for i := range st.p.groups {
+		g := &st.p.groups[i]
+		if g.replicas == 1 {
+			continue
+		}
+		buffer = slices.Grow(buffer[:0], int(g.replicas))
+		for s := g.slot; s < g.slot+g.parts; s++ {
+			st.settleIndexes(g, s, buffer)
+		}
+	}
+}
+
 // settleIndexes gives the members of a partition their copy indexes, so that as few copies as can be are taken from
 // anybody: those that have had one get theirs; those that are left get first such as nobody has had, from the lowest up.
-func (st *state) settleIndexes(g *group, first int32) {
-	var members []int32
+// The members of the partition are listed in members, which is empty and has room for them.
+func (st *state) settleIndexes(g *group, first int32, members []int32) {
 	end := g.slot + g.parts*g.replicas
 	for s := first; s < end; s += g.parts {
 		if m := st.assign[s]; m >= 0 && (st.fixed == nil || !st.fixed[s]) {

@@ -9,24 +9,40 @@ import (
 func Sticky(in Input) (Result, error) { return runSolver(in, solveSticky) }
 
 func solveSticky(p *problem) []int32 {
-	u := solveUniform(p)
-	if u == nil {
+	slots, settled := solveQuickly(p)
+	if slots == nil {
 		return solveGeneral(p)
 	}
-	if !u.canPolish() {
-		return p.copiesOf(u.assign)
+	if settled {
+		return p.copiesOf(slots)
 	}
 	st := newState(p)
 	if p.pinned != nil {
 		st.fixPins()
 	}
-	for s, m := range u.assign {
+	for s, m := range slots {
 		if m >= 0 && st.assign[s] < 0 {
 			st.put(int32(s), m)
 		}
 	}
 	st.polish()
 	return st.copies()
+}
+
+// solveQuickly solves the cases that have a short exact answer. It says whether no exchange can make the last two goals
+// better. Any other case has no slots.
+func solveQuickly(p *problem) (slots []int32, settled bool) {
+	if p.spread {
+		if z := solveZonal(p); z != nil {
+			settled = !z.canPolish()
+			return z.slots(), settled
+		}
+		return nil, false
+	}
+	if u := solveUniform(p); u != nil {
+		return u.assign, !u.canPolish()
+	}
+	return nil, false
 }
 
 // solveGeneral solves any problem, goal by goal: each step leaves what those before it have reached.
