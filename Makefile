@@ -118,6 +118,12 @@ demo: cluster-build ## Tell the whole story on a local cluster; KEEP=1 leaves it
 cluster: cluster-build ## Start a local cluster and say how to reach it.
 	$(LOCALCLUSTER) up
 
+.PHONY: run
+run: build cluster-build ## Run the manager here, against the local cluster, until Ctrl-C.
+	$(LOCALCLUSTER) exec kubectl apply -k config/default
+	$(BIN)/manager --leader-elect-namespace=rollcall-system --metrics-bind-address=0 \
+		--kubeconfig=$$($(LOCALCLUSTER) kubeconfig --user system:serviceaccount:rollcall-system:rollcall-manager)
+
 .PHONY: cluster-down
 cluster-down: $(LOCALCLUSTER) ## Stop the local cluster.
 	$(LOCALCLUSTER) down

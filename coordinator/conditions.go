@@ -93,9 +93,28 @@ func (v *view) ready(st *v1alpha1.ConsumerGroupStatus) metav1.Condition {
 	case st.AvailableMembers == 0:
 		return no("NoMembersAvailable", "all members are away: what they hold is kept for them")
 	case v.Group.Spec.Paused:
-		return condition(v1alpha1.GroupReady, true, "Paused", "paused: no round is opened and nobody is removed")
+		return v.readyWhilePaused()
 	}
 	return condition(v1alpha1.GroupReady, true, string(v1alpha1.GroupStable), "every member holds what its plan gives it")
+}
+
+func (v *view) readyWhilePaused() metav1.Condition {
+	if n := v.waitToLeave(); n > 0 {
+		return condition(v1alpha1.GroupReady, false, "Paused",
+			fmt.Sprintf("paused, and %d members that have left keep what they hold: unpause to hand it over", n))
+	}
+	return condition(v1alpha1.GroupReady, true, "Paused", "paused: no round is opened and nobody is removed")
+}
+
+// waitToLeave counts those that the plan lists and that have left since, with something in their hands.
+func (v *view) waitToLeave() int {
+	n := 0
+	for _, m := range v.members {
+		if m.position != nobody && !m.named && countCopies(m.Status.Assignment) > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // joined sets the Joined condition of a draft.
@@ -174,7 +193,15 @@ func (v *view) assignedCondition(d *draft) metav1.Condition {
 	case v.anyPinned():
 		return no(v1alpha1.ReasonPinned, "idles for copies that running pods without acknowledgement keep: delete such a pod to move them")
 	}
+	if unknown := v.unknownTopics(d.m); unknown != "" && !v.knowsAny(d.m) {
+		return no(v1alpha1.ReasonUnknownTopics, "is given nothing"+unknown+": correct its topics, or add them to the group")
+	}
 	return no(v1alpha1.ReasonIdle, "no copy is left for it"+v.unknownTopics(d.m))
+}
+
+// knowsAny: the group has some topic that the member subscribes to.
+func (v *view) knowsAny(m *member) bool {
+	return slices.ContainsFunc(m.Spec.Topics, func(name string) bool { return v.topic(name) != nil })
 }
 
 // whyPending is why copies are not granted to a member yet: reason and message.

@@ -175,17 +175,19 @@ func (v *view) countAll(st *v1alpha1.ConsumerGroupStatus, r *round) {
 }
 
 func (v *view) countAssigned() int32 {
+	available := v.availableGainers()
 	var n int32
 	for _, m := range v.members {
 		if m.named {
-			n += v.countExisting(m)
+			n += v.countStaying(m, available)
 		}
 	}
 	return n
 }
 
-// countExisting counts the assigned copies that the group's topics still have.
-func (v *view) countExisting(m *member) int32 {
+// countStaying counts the assigned copies that the group's topics still have, less those that the plan takes for a member
+// who is available: they are revoked at once.
+func (v *view) countStaying(m *member, available []bool) int32 {
 	var n int32
 	for _, tp := range assignmentOf(m) {
 		s := v.topic(tp.Topic)
@@ -193,12 +195,35 @@ func (v *view) countExisting(m *member) int32 {
 			continue
 		}
 		for _, p := range tp.Partitions {
-			if p < s.Partitions {
+			if p < s.Partitions && !v.goesFrom(m, tp.Topic, tp.Copy, p, available) {
 				n++
 			}
 		}
 	}
 	return n
+}
+
+// goesFrom: the plan gives the copy to another, who is available.
+func (v *view) goesFrom(m *member, topic string, copy, partition int32, available []bool) bool {
+	if v.plan == nil || v.leaderMode() || v.pinned(m) {
+		return false
+	}
+	gainer := v.plan.at(topic, copy, partition)
+	return gainer != nobody && gainer != m.position && available[gainer]
+}
+
+// availableGainers tells, by position in the plan, who can be granted something now.
+func (v *view) availableGainers() []bool {
+	if v.plan == nil {
+		return nil
+	}
+	available := make([]bool, len(v.plan.Members))
+	for _, m := range v.members {
+		if m.named {
+			available[m.position] = v.available(m)
+		}
+	}
+	return available
 }
 
 func (v *view) topic(name string) *v1alpha1.TopicSpec {

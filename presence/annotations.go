@@ -2,6 +2,7 @@ package presence
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -92,7 +93,7 @@ func (v *view) topicsOf(pod *corev1.Pod, group string) []string {
 		}
 		if len(name) > maxTopicName || !topicName.MatchString(name) {
 			v.warn(pod, reasonInvalidTopics, key+"="+value, fmt.Sprintf("annotation %s names %q, which cannot be a topic: give names of at most %d "+
-				"letters, digits, '.', '_' and '-', separated by commas", key, cut(name, maxTopicName), maxTopicName))
+				"letters, digits, '.', '_' and '-', separated by commas; this one matches nothing", key, cut(name, maxTopicName), maxTopicName))
 		}
 		topics = append(topics, cut(name, maxTopicName))
 	}
@@ -127,11 +128,27 @@ func (v *view) capacityOf(pod *corev1.Pod, group string, before *int64) *int64 {
 	if err == nil && capacity == bounded {
 		return &capacity
 	}
-	v.warn(pod, reasonInvalidCapacity, key+"="+value, fmt.Sprintf("annotation %s is %q: give a whole number from 0 to %d", key, value, maxCapacity))
+	used := &bounded
 	if err != nil {
-		return before
+		used = before
 	}
-	return &bounded
+	v.warn(pod, reasonInvalidCapacity, key+"="+value, fmt.Sprintf("annotation %s is %q: give a whole number from 0 to %d; %d is used",
+		key, value, maxCapacity, share(used)))
+	return used
+}
+
+// checkPlaces warns of annotations that are read from pods and stand on the workload itself, where they say nothing.
+func (v *view) checkPlaces() {
+	if len(v.groups) == 0 {
+		return
+	}
+	for _, key := range slices.Sorted(maps.Keys(v.workload.GetAnnotations())) {
+		if key == v1alpha1.CapacityAnnotation || key == v1alpha1.TopicsAnnotation || key == v1alpha1.AcknowledgesAnnotation ||
+			strings.HasPrefix(key, v1alpha1.CapacityAnnotationPrefix) || strings.HasPrefix(key, v1alpha1.TopicsAnnotationPrefix) {
+			v.warn(v.workload, reasonMisplacedAnnotation, key, fmt.Sprintf("annotation %s is read from pods: here it says nothing, move it to "+
+				"spec.template.metadata.annotations", key))
+		}
+	}
 }
 
 // acknowledgementOf says whether the pod's process, or the agent in it, acknowledges revocations.

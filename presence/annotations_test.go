@@ -40,6 +40,13 @@ func TestWhatTheWorkloadsAnnotationsSay(t *testing.T) {
 			[]string{"Warning InvalidMembership"},
 		},
 		{
+			"what is read from pods stands on the workload",
+			map[string]string{"rollcall.dev/group": "g", "rollcall.dev/capacity": "5", "topics.rollcall.dev/g": "a"},
+			Config{},
+			[]string{"g.web-0"},
+			[]string{"Warning MisplacedAnnotation", "Warning MisplacedAnnotation"},
+		},
+		{
 			"static membership is switched off",
 			map[string]string{"rollcall.dev/group": "g"},
 			Config{NoStaticMembership: true},

@@ -16,6 +16,7 @@ const (
 	reasonInvalidCapacity     = "InvalidCapacity"
 	reasonInvalidAcknowledges = "InvalidAcknowledges"
 	reasonNameTaken           = "NameTaken"
+	reasonMisplacedAnnotation = "MisplacedAnnotation"
 )
 
 // warn reports something that a person should put right; subject tells it from others of the same reason.

@@ -65,6 +65,7 @@ func newView(s Snapshot) *view {
 	v.indexMembers()
 	v.groups = v.groupsOf()
 	v.static = v.staticMembers()
+	v.checkPlaces()
 	return v
 }
 

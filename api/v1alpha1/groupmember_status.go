@@ -49,6 +49,7 @@ const (
 	ReasonWaitingForSession         = "WaitingForSession"
 	ReasonNotServed                 = "NotServed"
 	ReasonTooLarge                  = "TooLarge"
+	ReasonUnknownTopics             = "UnknownTopics"
 )
 
 // TopicPartitions are partitions of one copy index of a topic, granted under one token.

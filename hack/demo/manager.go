@@ -34,9 +34,9 @@ type manager struct {
 	err     error // valid once ended is closed
 }
 
-// buildManager builds the program that the image holds, and returns its path.
+// buildManager builds the program as `make build` does, so that what that has compiled is not compiled again.
 func (s *stage) buildManager(ctx context.Context) error {
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-o", s.program(), "./cmd/manager")
+	build := exec.CommandContext(ctx, "go", "build", "-o", s.program(), "./cmd/manager")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if text, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("build the manager: %w\n%s", err, text)

@@ -104,12 +104,15 @@ func (s *screen) Write(text []byte) (int, error) {
 
 // reached says what was waited for and how long after the last action it was so.
 func (s *screen) reached(what string, after time.Duration) {
-	s.line("\n%s", s.paint(faint, fmt.Sprintf("  %s later: %s", rounded(after), what)))
+	s.line("\n%s", s.paint(faint, fmt.Sprintf("  %s after the last command: %s", rounded(after), what)))
 }
 
 // task tells of something that takes a while and is not part of the story.
 func (s *screen) task(what string, do func() error) error {
 	over := s.during(what)
+	if !s.terminal {
+		s.line("  ... until %s", what)
+	}
 	began := time.Now()
 	err := do()
 	over()
