@@ -65,10 +65,10 @@
 // takes a few passes over the slots. With ZoneSpread and as many zones as replicas the same is done zone by zone.
 //
 // Else everybody keeps what it may, what is free is placed where loads are least, and the assignment is then improved
-// goal by goal, each step leaving what those before it have reached. Loads are made even along chains of members, each
-// giving a slot to the next (see leveler): if no chain helps, no other distribution is better. Moves are saved by
-// rounds of members, each giving a slot to the next (see retainer): if no round saves any, no fewer are possible. Every step
-// improves the assignment by the order of the goals, so it comes to an end.
+// goal by goal, each step leaving what those before it have reached. Loads are made even by single moves as far as these
+// go (see topper), then along chains of members, each giving a slot to the next (see leveler): if no chain helps, no other
+// distribution is better. Moves are saved by rounds of members, each giving a slot to the next (see retainer): if no round
+// saves any, no fewer are possible. Every step improves the assignment by the order of the goals, so it comes to an end.
 //
 // # Range and RoundRobin
 //

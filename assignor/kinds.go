@@ -6,6 +6,7 @@ type kind struct {
 	plain  bool    // no other copies of the same partitions: whoever may take one slot may take all
 	may    bitset  // the members that may take them, away or not
 	takers []int32 // those of them that are not away
+	only   int32   // the group that all of them are of, or -1
 }
 
 // findKinds sorts all slots by kind.
@@ -17,13 +18,26 @@ func (st *state) findKinds() {
 	known := map[kindKey]int32{}
 	for i := range p.groups {
 		g := &p.groups[i]
-		number, last := int32(-1), int64(0)
-		for s := range g.parts * g.replicas {
-			if w := g.load(s % g.parts); number < 0 || w != last {
-				number, last = st.kindNumber(known, kindKey{columns[i], w, g.replicas == 1}, int32(i)), w
-			}
-			st.kindOf[g.slot+s], st.groupOf[g.slot+s] = number, int32(i)
+		if g.weights != nil {
+			st.kindsByPartition(known, columns[i], int32(i))
+			continue
 		}
+		number := st.kindNumber(known, kindKey{columns[i], g.weight, g.replicas == 1}, int32(i))
+		for s := g.slot; s < g.slot+g.parts*g.replicas; s++ {
+			st.kindOf[s], st.groupOf[s] = number, int32(i)
+		}
+	}
+}
+
+// kindsByPartition finds the kinds of the slots of a group with different weights.
+func (st *state) kindsByPartition(known map[kindKey]int32, column, group int32) {
+	g := &st.p.groups[group]
+	number, last := int32(-1), int64(0)
+	for s := range g.parts * g.replicas {
+		if w := g.weights[s%g.parts]; number < 0 || w != last {
+			number, last = st.kindNumber(known, kindKey{column, w, g.replicas == 1}, group), w
+		}
+		st.kindOf[g.slot+s], st.groupOf[g.slot+s] = number, group
 	}
 }
 
@@ -41,6 +55,8 @@ func (st *state) kindNumber(known map[kindKey]int32, key kindKey, g int32) int32
 		number = int32(len(st.kinds))
 		known[key] = number
 		st.kinds = append(st.kinds, st.newKind(g, key.weight, key.plain))
+	} else if st.kinds[number].only != g {
+		st.kinds[number].only = -1
 	}
 	return number
 }
@@ -88,7 +104,7 @@ func (st *state) sameColumn(a, b int32, used bitset) bool {
 }
 
 func (st *state) newKind(g int32, weight int64, plain bool) kind {
-	k := kind{weight: weight, plain: plain, may: newBitset(len(st.p.members))}
+	k := kind{weight: weight, plain: plain, only: g, may: newBitset(len(st.p.members))}
 	for m := range int32(len(st.p.members)) {
 		if st.p.takes(m, g) {
 			k.may.add(m)

@@ -5,14 +5,15 @@ package assignor
 // then for units of one weight there is no better distribution at all.
 type leveler struct {
 	*state
-	weight  int64 // moves only slots of this weight
-	kindsOf []int32
+	weight  int64  // moves only slots of this weight
+	ofKind  bitset // the kinds of these slots
 	owned   ownedSlots
 	settled []bool // members that no chain from outside reaches, and among which no chain helps
 	fullest int32  // the unsettled member with the greatest share
 
 	seen      []int32 // member -> 1 + number of the search that reached it last
-	done      []int32 // kind -> the same; all members that have slots of it are reached
+	open      bitset  // kinds of which there may be members with slots that are not reached
+	wanted    bitset  // kinds of which the member at hand could be given slots, and that are open
 	search    int32
 	queue     []int32
 	unreached []int32
@@ -23,18 +24,18 @@ func newLeveler(st *state) *leveler {
 	n := len(st.load)
 	return &leveler{
 		state: st, owned: st.ownedByAway(), settled: make([]bool, n),
-		seen: make([]int32, n), done: make([]int32, len(st.kinds)),
+		seen: make([]int32, n), open: newBitset(len(st.kinds)), wanted: newBitset(len(st.kinds)),
 		via: make([]int32, n), to: make([]int32, n),
 	}
 }
 
 // level moves units of one weight until no chain of them helps. It says whether it moved anything.
 func (lv *leveler) level(weight int64) bool {
-	lv.weight, lv.kindsOf = weight, lv.kindsWeighing(weight, lv.kindsOf[:0])
+	lv.weight, lv.ofKind = weight, lv.setOfKinds(weight)
 	for m := range lv.settled {
 		lv.settled[m] = lv.p.capacity[m] == 0
 	}
-	moved := false
+	moved := lv.topUp(weight, lv.ofKind)
 	for {
 		least := lv.extremes()
 		if least < 0 || !lv.helps(lv.fullest, least, weight) {
@@ -59,6 +60,15 @@ func (st *state) kindsWeighing(weight int64, list []int32) []int32 {
 		}
 	}
 	return list
+}
+
+// setOfKinds is the set of kinds of slots with a weight.
+func (st *state) setOfKinds(weight int64) bitset {
+	set := newBitset(len(st.kinds))
+	for _, k := range st.kindsWeighing(weight, nil) {
+		set.add(k)
+	}
+	return set
 }
 
 // extremes finds the unsettled member to which one more unit costs least, and the fullest.
@@ -93,6 +103,7 @@ func (st *state) helps(from, to int32, weight int64) bool {
 // the fullest, or -1.
 func (lv *leveler) reach(target int32) int32 {
 	lv.search++
+	copy(lv.open, lv.ofKind)
 	lv.seen[target] = lv.search
 	lv.queue = append(lv.queue[:0], target)
 	lv.unreached = lv.unreached[:0]
@@ -129,37 +140,49 @@ func (lv *leveler) extend(y int32) {
 		}
 		return
 	}
-	for _, k := range lv.kindsOf {
-		if lv.done[k] != lv.search && lv.kinds[k].may.has(y) {
-			lv.extendBy(k, y)
-		}
+	found := false
+	for w := range lv.open {
+		lv.wanted[w] = lv.open[w] & lv.may[y][w]
+		found = found || lv.wanted[w] != 0
+	}
+	if found {
+		lv.extendBy(y)
 	}
 }
 
-// extendBy is extend for the slots of one kind.
-func (lv *leveler) extendBy(k, y int32) {
-	all := true
+// extendBy is extend for the kinds that are wanted.
+func (lv *leveler) extendBy(y int32) {
+	for w := range lv.open {
+		lv.open[w] &^= lv.wanted[w]
+	}
 	left := lv.unreached[:0]
 	for _, x := range lv.unreached {
 		if lv.seen[x] == lv.search {
 			continue
 		}
-		if s := lv.pick(x, k, y); s >= 0 {
-			lv.visit(x, s, y)
-			if !lv.fuller(lv.fullest, x) {
-				return // that is as good as any
-			}
+		s := lv.slotFor(x, y)
+		if s < 0 {
+			left = append(left, x)
 			continue
 		}
-		if gained, kept := lv.lists(x, k); gained >= 0 || kept >= 0 {
-			all = false
+		lv.visit(x, s, y)
+		if !lv.fuller(lv.fullest, x) {
+			return // that is as good as any
 		}
-		left = append(left, x)
 	}
 	lv.unreached = left
-	if all {
-		lv.done[k] = lv.search
+}
+
+// slotFor finds a slot of x for y. A kind of which x has slots, and none for y, stays open for others.
+func (lv *leveler) slotFor(x, y int32) int32 {
+	n := int32(len(lv.kinds))
+	for k := nextCommon(0, n, lv.has[x], lv.wanted, lv.ofKind); k < n; k = nextCommon(k+1, n, lv.has[x], lv.wanted, lv.ofKind) {
+		if s := lv.pick(x, k, y); s >= 0 {
+			return s
+		}
+		lv.open.add(k)
 	}
+	return -1
 }
 
 func (lv *leveler) visit(x, s, y int32) {

@@ -1,6 +1,9 @@
 package assignor
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // canPolish hands crowded slots on where that is simple, and says whether an exchange could still make topics more even
 // or bring a slot home: whether a slot that has changed its member is with one that has more of its group than some
@@ -64,12 +67,23 @@ func (u *uniform) crowdedOrAbroad(g *group, count []int32, leastBurden float64) 
 // handOn gives slots of a group that have changed their member to one that has fewer of it, if the load of both is as good
 // either way.
 func (u *uniform) handOn(g *group, count []int32) {
+	if len(u.p.groups) == 1 {
+		return // who has fewer of the group has less load
+	}
+	least := -1.0 // no burden is less; not known at first
 	for s := g.slot; s < g.slot+g.parts*g.replicas; s++ {
 		m := u.assign[s]
 		if m < 0 || u.owner[s] == m || count[m] < 2 {
 			continue
 		}
+		if least < 0 {
+			least = u.leastBurden(count)
+		}
+		if u.relief(count, m) <= least {
+			continue
+		}
 		if to := u.lessCrowded(g, s, count); to >= 0 {
+			least = -1
 			u.assign[s] = to
 			count[m]--
 			count[to]++
@@ -77,6 +91,17 @@ func (u *uniform) handOn(g *group, count []int32) {
 			u.share[to]++
 		}
 	}
+}
+
+// leastBurden is the least burden of a slot of the group for any member that may take one more.
+func (u *uniform) leastBurden(count []int32) float64 {
+	least := math.Inf(1)
+	for m := range int32(len(u.share)) {
+		if u.share[m] < u.top[m] {
+			least = min(least, u.burden(count, m))
+		}
+	}
+	return least
 }
 
 // lessCrowded finds the member that is to have s in place of who has it: of those to whom one more unit costs what it

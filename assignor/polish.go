@@ -9,6 +9,7 @@ type polisher struct {
 	*state
 	counts [][]int32 // group -> member -> slots; made when first asked for
 	least  []float64 // group -> the least that one more slot of it adds to unevenness; negative if not known
+	abroad []int32   // member -> slots that are not at home there
 }
 
 // polishBudget bounds the time for a problem: how many exchanges are looked at.
@@ -20,6 +21,7 @@ func (st *state) polish() bool {
 	for g := range po.least {
 		po.least[g] = -1
 	}
+	po.countAbroad()
 	loose := st.loose() // one slot of each exchange is such a slot
 	changed := false
 	for better := true; better && po.budget > 0; {
@@ -31,6 +33,18 @@ func (st *state) polish() bool {
 		}
 	}
 	return changed
+}
+
+func (po *polisher) countAbroad() {
+	po.abroad = make([]int32, len(po.load))
+	if po.home == nil {
+		return
+	}
+	for s, m := range po.assign {
+		if m >= 0 && !po.atHome(int32(s), m) {
+			po.abroad[m]++
+		}
+	}
 }
 
 // improveOne makes the first exchange of the slot s that helps: against any slot of one that has had s, or against one that
@@ -93,10 +107,8 @@ func (po *polisher) exchange(s, m int32, all bool) bool {
 	if m == x {
 		return false
 	}
-	weight := po.kinds[po.kindOf[s]].weight
 	for k := range po.kinds {
-		po.budget--
-		if po.kinds[k].weight != weight {
+		if po.budget--; !po.exchangeable(s, m, int32(k)) {
 			continue
 		}
 		gained, kept := po.lists(m, int32(k))
@@ -104,7 +116,7 @@ func (po *polisher) exchange(s, m int32, all bool) bool {
 			kept = -1
 		}
 		for _, other := range [2]int32{gained, kept} {
-			for ; other >= 0; other = po.next[other] {
+			for ; other >= 0 && po.budget > 0; other = po.next[other] {
 				po.budget--
 				if po.swapHelps(s, other) {
 					po.move(s, m)
@@ -115,6 +127,14 @@ func (po *polisher) exchange(s, m int32, all bool) bool {
 		}
 	}
 	return false
+}
+
+// exchangeable says whether it can make sense to exchange s for a slot of kind k of m. Within a group it makes none, save
+// that it can bring a slot home if m has one that is not.
+func (po *polisher) exchangeable(s, m, k int32) bool {
+	kind := &po.kinds[k]
+	return kind.weight == po.kinds[po.kindOf[s]].weight && kind.may.has(po.assign[s]) &&
+		(kind.only != po.groupOf[s] || !kind.plain || po.abroad[m] > 0)
 }
 
 // swapHelps says whether two slots should change places.
@@ -173,9 +193,15 @@ func (po *polisher) homecoming(s, m int32) int {
 }
 
 func (po *polisher) move(s, m int32) {
-	row := po.row(po.groupOf[s])
-	row[po.assign[s]]--
+	x, row := po.assign[s], po.row(po.groupOf[s])
+	row[x]--
 	row[m]++
+	if !po.atHome(s, x) {
+		po.abroad[x]--
+	}
+	if !po.atHome(s, m) {
+		po.abroad[m]++
+	}
 	po.least[po.groupOf[s]] = -1
 	po.put(s, m)
 }

@@ -2,7 +2,24 @@ package assignor
 
 // atHome says whether m is in the home zone of the partition of s.
 func (st *state) atHome(s, m int32) bool {
-	return st.p.isHome(&st.p.groups[st.groupOf[s]], s, m)
+	return st.home == nil || st.home[s] == anywhere || st.home[s] == st.p.zone[m]
+}
+
+// anywhere is the home of a slot that is at home in all zones.
+const anywhere = -2
+
+// listHomes lists the home zone of each slot.
+func (st *state) listHomes() {
+	st.home = filled(st.p.nSlots, anywhere)
+	for i := range st.p.groups {
+		g := &st.p.groups[i]
+		if len(g.homes) == 0 {
+			continue
+		}
+		for s := range g.parts * g.replicas {
+			st.home[g.slot+s] = g.homes[int(s%g.parts)%len(g.homes)]
+		}
+	}
 }
 
 // isHome says whether m is in the home zone of the partition of s, or nobody cares: without zonePolicy Prefer or where the

@@ -18,13 +18,6 @@ type group struct {
 	homes           []int32 // with zonePolicy Prefer: partition i is at home in zone homes[i mod len(homes)]
 }
 
-func (g *group) load(p int32) int64 {
-	if g.weights != nil {
-		return g.weights[p]
-	}
-	return g.weight
-}
-
 // problem is an input with numbers in place of names. Members, topics and groups are numbered in the order of their
 // names, so that the order of the input cannot matter.
 type problem struct {

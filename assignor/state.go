@@ -11,21 +11,36 @@ type state struct {
 	groupOf []int32 // slot -> group
 	assign  []int32 // slot -> member or -1
 	load    []int64
+	plain   bool              // no replicas and no sets: slots are copies, and nothing else is of their partition
 	fixed   []bool            // slot: pinned; nil without pins
 	split   map[int32][]int32 // slot whose pins lie apart -> the member of each topic's copy, or -1
+
+	home []int32 // slot -> number of its home zone, or anywhere; nil without zonePolicy Prefer
 
 	// The slots of a member that can move, by kind, and by whether it had them before: doubly linked lists.
 	head       []int32 // (member*kinds + kind)*2 + kept
 	next, prev []int32
+	has        []bitset // member -> kinds of which it has slots that can move
+	may        []bitset // member -> kinds of which it can be given slots
 
 	budget int // exchanges that polishing may still look at
 }
 
 func newState(p *problem) *state {
 	st := &state{p: p, assign: filled(p.nSlots, -1), load: make([]int64, len(p.members)), budget: polishBudget}
+	st.plain = !p.paired && p.replicasAre(1)
 	st.findKinds()
+	if p.in.ZonePolicy == ZonePrefer {
+		st.listHomes()
+	}
 	st.head = filled(len(p.members)*len(st.kinds)*2, -1)
 	st.next, st.prev = filled(p.nSlots, -1), filled(p.nSlots, -1)
+	st.has, st.may = bitsets(len(p.members), len(st.kinds)), bitsets(len(p.members), len(st.kinds))
+	for k := range st.kinds {
+		for _, m := range st.kinds[k].takers {
+			st.may[m].add(int32(k))
+		}
+	}
 	return st
 }
 
@@ -63,6 +78,12 @@ func contains(list []int32, m int32) bool {
 
 // kept is how many copies m would keep if it had a slot of the partition of s: topics of which it has owned the copy.
 func (st *state) kept(s, m int32) int {
+	if st.plain {
+		if st.p.held[s] == m {
+			return 1
+		}
+		return 0
+	}
 	g := &st.p.groups[st.groupOf[s]]
 	first, step, end := st.partition(s)
 	if len(g.topics) == 1 {
@@ -141,6 +162,7 @@ func (st *state) link(s, m int32) {
 		st.prev[st.head[i]] = s
 	}
 	st.head[i] = s
+	st.has[m].add(st.kindOf[s])
 }
 
 func (st *state) unlink(s, m int32) {
@@ -151,6 +173,9 @@ func (st *state) unlink(s, m int32) {
 	}
 	if st.next[s] >= 0 {
 		st.prev[st.next[s]] = st.prev[s]
+	}
+	if gained, kept := st.lists(m, st.kindOf[s]); gained < 0 && kept < 0 {
+		st.has[m].remove(st.kindOf[s])
 	}
 }
 

@@ -1,6 +1,9 @@
 package assignor
 
-import "slices"
+import (
+	"math/bits"
+	"slices"
+)
 
 // bitset is a set of small numbers.
 type bitset []uint64
@@ -10,6 +13,34 @@ func newBitset(n int) bitset { return make(bitset, (n+63)/64) }
 func (b bitset) has(i int32) bool { return b[i>>6]&(1<<(i&63)) != 0 }
 
 func (b bitset) add(i int32) { b[i>>6] |= 1 << (i & 63) }
+
+func (b bitset) remove(i int32) { b[i>>6] &^= 1 << (i & 63) }
+
+// bitsets makes many sets of numbers below n.
+func bitsets(sets, n int) []bitset {
+	words := (n + 63) / 64
+	list, backing := make([]bitset, sets), make(bitset, sets*words)
+	for i := range list {
+		list[i], backing = backing[:words:words], backing[words:]
+	}
+	return list
+}
+
+// nextCommon is the first number from i up that is in all three sets, or n if there is none below n.
+func nextCommon(i, n int32, a, b, c bitset) int32 {
+	if i >= n {
+		return n
+	}
+	w := i >> 6
+	common := a[w] & b[w] & c[w] &^ (1<<(i&63) - 1)
+	for common == 0 {
+		if w++; int(w) == len(a) {
+			return n
+		}
+		common = a[w] & b[w] & c[w]
+	}
+	return w<<6 + int32(bits.TrailingZeros64(common))
+}
 
 func (b bitset) empty() bool {
 	for _, w := range b {

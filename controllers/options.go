@@ -109,9 +109,7 @@ func (o *Options) Validate() error {
 }
 
 func (o *Options) coordinatorConfig() coordinator.Config {
-	return coordinator.Config{
-		SessionMin: o.SessionMin, SessionMax: o.SessionMax, NoForcedRebalance: !o.ForcedRebalance, ServeSelfRegistered: true,
-	}
+	return coordinator.Config{SessionMin: o.SessionMin, SessionMax: o.SessionMax, NoForcedRebalance: !o.ForcedRebalance}
 }
 
 func (o *Options) presenceConfig() presence.Config {
