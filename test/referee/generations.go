@@ -17,6 +17,7 @@ func (r *Referee) checkGenerations(v View, verdict *verdict) {
 		return
 	}
 	next := r.nextGeneration(v)
+	r.noteFreed(v)
 	for _, p := range v.Plans {
 		if planOf(p, v.Group) && !r.knows(p) {
 			r.checkPlan(v, p, next, verdict)
@@ -30,7 +31,27 @@ func (r *Referee) checkGenerations(v View, verdict *verdict) {
 	case generation > r.generation && !r.planned(generation):
 		verdict.broken(2, "the group is at generation %d, for which there was no plan", generation)
 	}
+	r.checkFollowed(v, verdict)
 	r.generation = max(r.generation, generation)
+}
+
+// checkFollowed: the group follows plans that were stored, and one of each generation.
+func (r *Referee) checkFollowed(v View, verdict *verdict) {
+	is, before := v.Group.Status.LastRebalance, r.last.Group
+	if is == nil || is.Plan == "" || before == nil || before.UID != v.Group.UID {
+		return
+	}
+	var was v1alpha1.LastRebalance
+	if before.Status.LastRebalance != nil {
+		was = *before.Status.LastRebalance
+	}
+	switch {
+	case was.Plan == is.Plan:
+	case was.Plan != "" && was.Generation == is.Generation:
+		verdict.broken(2, "in generation %d the group followed plan %s, and now %s", is.Generation, was.Plan, is.Plan)
+	case !slices.ContainsFunc(r.plans, func(p *coordinator.Plan) bool { return string(p.Revision.UID) == is.Plan }):
+		verdict.broken(2, "the group follows plan %s of generation %d, which there never was", is.Plan, is.Generation)
+	}
 }
 
 // planOf: plans of a former life of the group have its UID in their names.
@@ -76,7 +97,7 @@ func (r *Referee) checkPlan(v View, p *coordinator.Plan, next int64, verdict *ve
 	if p.Content.Generation != generation {
 		verdict.broken(2, "plan %s says generation %d", p.Revision.Name, p.Content.Generation)
 	}
-	if generation <= r.generation && !r.replaces(v, generation) || generation > next {
+	if generation <= r.generation && !r.nameWasFreed(generation) || generation > next {
 		verdict.broken(2, "plan %s came when the group was at generation %d and the next was %d", p.Revision.Name, r.generation, next)
 	}
 	for _, other := range v.Plans {
@@ -89,13 +110,25 @@ func (r *Referee) checkPlan(v View, p *coordinator.Plan, next int64, verdict *ve
 	r.checkReasons(v, p, verdict)
 }
 
-// replaces: the plan of that generation was deleted by hand, so that its name was free for one that was in flight. Nobody can
-// keep it from landing; that the group does not follow it shows in what members are given.
-func (r *Referee) replaces(v View, generation int64) bool {
-	return slices.ContainsFunc(r.plans, func(known *coordinator.Plan) bool {
-		return known.Generation() == generation && !stored(v, known)
-	})
+// noteFreed remembers the generations whose plans are no longer stored: deleted by hand, or the oldest by the coordinator.
+func (r *Referee) noteFreed(v View) {
+	for _, p := range r.last.Plans {
+		if planOf(p, v.Group) && !stored(v, p) && !r.nameWasFreed(p.Generation()) {
+			r.freed = append(slices.Clone(r.freed), p.Generation())
+		}
+	}
 }
+
+// nameWasFreed: there was a plan of that generation, and it was deleted.
+//
+// Why a plan may then come for a generation that the group has reached: its name is all that keeps two coordinators from
+// creating the same generation, and that is free again. A creation that was sent before can be on its way for ever, so
+// nothing that the coordinator does can keep it from landing; what can be asked is that it changes nothing. The group was
+// or is at that generation by the plan that was deleted: no generation is spent by the late one, and checkFollowed holds
+// the group to the one plan it followed, or to none if it followed none before it went on to the next. Whoever is given
+// anything by the late one shows in checkTokens, since the tokens of a generation are spent. A plan that the group has not
+// reached needs no tolerance: there a freed name is a commit like any other.
+func (r *Referee) nameWasFreed(generation int64) bool { return slices.Contains(r.freed, generation) }
 
 // checkTarget: a plan gives nobody two copies of one partition.
 func checkTarget(p *coordinator.Plan, verdict *verdict) {

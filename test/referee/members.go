@@ -25,7 +25,8 @@ func (r *Referee) checkMembers(v View, verdict *verdict) {
 
 // checkIncarnation: the latest incarnation has the name. Also notes that a member has left.
 func (r *Referee) checkIncarnation(m *v1alpha1.GroupMember, verdict *verdict) {
-	rec := r.members[m.UID]
+	known := r.members.get(m.UID)
+	rec := known
 	if rec.incarnation != m.Spec.Incarnation {
 		if slices.Contains(rec.former, m.Spec.Incarnation) {
 			verdict.broken(8, "former incarnation %s of %s is back", m.Spec.Incarnation, m.Name)
@@ -38,7 +39,9 @@ func (r *Referee) checkIncarnation(m *v1alpha1.GroupMember, verdict *verdict) {
 	if m.Status.Left != nil {
 		rec.left = max(rec.left, m.Status.Left.Generation)
 	}
-	r.members[m.UID] = rec
+	if rec.incarnation != known.incarnation || rec.left != known.left {
+		r.members.set(m.UID, rec)
+	}
 }
 
 // checkRevision: a process acknowledges a revision, so two answers must never bear the same one.

@@ -1,9 +1,9 @@
 package referee
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -15,13 +15,15 @@ import (
 // Referee follows one group name, and what it remembers of it.
 type Referee struct {
 	last    View
-	copies  map[Copy]custody
-	members map[types.UID]record
+	copies  table[Copy, custody]
+	members table[types.UID, record]
 	// group is the life of the group that generations and plans below belong to.
 	group      types.UID
 	generation int64
 	// plans seen in this life, newest first, the newest three.
 	plans []*coordinator.Plan
+	// freed are the generations of this life whose plans were deleted.
+	freed []int64
 	// exclusive is remembered for processes that outlive the group.
 	exclusive bool
 }
@@ -49,15 +51,16 @@ type record struct {
 
 // New knows nothing yet.
 func New() *Referee {
-	return &Referee{copies: map[Copy]custody{}, members: map[types.UID]record{}}
+	return &Referee{
+		copies:  table[Copy, custody]{compare: Copy.compare},
+		members: table[types.UID, record]{compare: cmp.Compare[types.UID]},
+	}
 }
 
 // Clone can go its own way from here.
 func (r *Referee) Clone() *Referee {
 	clone := *r
-	clone.copies = maps.Clone(r.copies)
-	clone.members = maps.Clone(r.members)
-	clone.plans = slices.Clone(r.plans)
+	clone.copies, clone.members = r.copies.clone(), r.members.clone()
 	return &clone
 }
 
@@ -74,10 +77,10 @@ func (r *Referee) Check(v View, step string) error {
 		r.checkTokens(v, verdict)
 		r.checkGenerations(v, verdict)
 		r.checkLeader(v, verdict)
+		r.last = v
+		r.last.Members, r.last.Plans = slices.Clone(v.Members), slices.Clone(v.Plans)
 	}
 	r.checkProcesses(v, verdict)
-	r.last = v
-	r.last.Members, r.last.Plans = slices.Clone(v.Members), slices.Clone(v.Plans)
 	return verdict.err(step)
 }
 
@@ -91,7 +94,7 @@ func (r *Referee) newLife(v View) {
 	if v.Group == nil || v.Group.UID == r.group {
 		return
 	}
-	r.group, r.generation, r.plans = v.Group.UID, 0, nil
+	r.group, r.generation, r.plans, r.freed = v.Group.UID, 0, nil, nil
 	r.exclusive = v.Group.Spec.Handover.Policy == v1alpha1.HandoverExclusive
 }
 

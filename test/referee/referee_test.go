@@ -121,6 +121,7 @@ func tokenHistories() []history {
 func generationHistories() []history {
 	joined := coordinator.Cause{Reason: v1alpha1.RebalanceMemberJoined, Names: []string{"a"}}
 	left := coordinator.Cause{Reason: v1alpha1.RebalanceMemberLeft, Names: []string{"a"}}
+	lost := coordinator.Cause{Reason: v1alpha1.RebalancePlanLost}
 	forced := coordinator.Cause{Reason: v1alpha1.RebalanceForced}
 	return []history{
 		{"one by one", []referee.View{planned(0), planned(0, plan(1, joined)), planned(1, plan(1, joined))}, ""},
@@ -129,6 +130,23 @@ func generationHistories() []history {
 		{"skips one", []referee.View{planned(0), planned(0, plan(2, joined))}, "the next was 1"},
 		{"without a reason", []referee.View{planned(0), planned(0, plan(1))}, "gives no reason"},
 		{"who stays has not left", []referee.View{planned(0), planned(1, plan(1, joined)), planned(1, plan(1, joined), plan(2, left))}, "says MemberLeft of a"},
+		{"a late plan under a name freed by hand", []referee.View{
+			planned(0), following(1, plan(1, joined), plan(1, joined)), following(1, plan(1, joined)),
+			following(1, plan(1, joined), as("other", plan(1, joined))),
+		}, ""},
+		{"a late plan before the one that follows", []referee.View{
+			planned(0), following(1, plan(1, joined), plan(1, joined)), following(1, plan(1, joined)), planned(2, plan(2, lost)),
+			planned(2, plan(2, lost), as("other", plan(1, joined))),
+		}, ""},
+		{"a late plan while its own is there", []referee.View{
+			planned(0), planned(1, plan(1, joined)), planned(1, plan(1, joined), as("other", plan(1, joined))),
+		}, "came when the group was at generation 1"},
+		{"follows two of a generation", []referee.View{
+			planned(0), following(1, plan(1, joined), plan(1, joined)), following(1, as("other", plan(1, joined)), as("other", plan(1, joined))),
+		}, "followed plan g-life-1, and now other"},
+		{"follows what there never was", []referee.View{
+			planned(0), planned(0, plan(1, joined)), following(1, as("other", plan(1, joined)), plan(1, joined)),
+		}, "which there never was"},
 		{"nobody forced it", []referee.View{planned(0), planned(1, plan(1, joined)), planned(1, plan(1, joined), plan(2, forced))}, "says Forced"},
 	}
 }
@@ -206,6 +224,19 @@ func plan(generation int64, causes ...coordinator.Cause) *coordinator.Plan {
 			Members: []coordinator.PlanMember{{Object: "a", UID: "uid-of-a", Name: "a"}},
 		},
 	}
+}
+
+// following is a group that follows a plan, with the plans that are stored.
+func following(generation int64, followed *coordinator.Plan, stored ...*coordinator.Plan) referee.View {
+	view := planned(generation, stored...)
+	view.Group.Status.LastRebalance = &v1alpha1.LastRebalance{Generation: generation, Plan: string(followed.Revision.UID)}
+	return view
+}
+
+// as is a plan under another UID.
+func as(uid types.UID, p *coordinator.Plan) *coordinator.Plan {
+	p.Revision.UID = uid
+	return p
 }
 
 func atWork(g *v1alpha1.ConsumerGroup, processes ...referee.Process) referee.View {

@@ -16,16 +16,17 @@ func (r *Referee) checkTokens(v View, verdict *verdict) {
 			r.checkToken(m, c, token, verdict)
 		})
 	}
-	for c, before := range r.copies {
+	for i := range r.copies.rows {
+		c, before := r.copies.rows[i].key, r.copies.rows[i].value
 		if before.held && !held[c] {
 			before.held = false
-			r.copies[c] = before
+			r.copies.set(c, before)
 		}
 	}
 }
 
 func (r *Referee) checkToken(m *v1alpha1.GroupMember, c Copy, token int64, verdict *verdict) {
-	before := r.copies[c]
+	before := r.copies.get(c)
 	if before.held && before.uid == m.UID && before.memberID == m.Status.MemberID && before.token == token {
 		return
 	}
@@ -34,7 +35,7 @@ func (r *Referee) checkToken(m *v1alpha1.GroupMember, c Copy, token int64, verdi
 			m.Name, m.Status.MemberID, c, token, before.token, before.memberID)
 	}
 	before.token, before.uid, before.memberID, before.held = max(token, before.token), m.UID, m.Status.MemberID, true
-	r.copies[c] = before
+	r.copies.set(c, before)
 }
 
 // checkProcesses takes every process at work as one that writes to a store all the time: that is when stale holders do
@@ -58,20 +59,23 @@ func (r *Referee) checkProcesses(v View, verdict *verdict) {
 
 // checkStore is a store that refuses tokens below the greatest it has seen, for each copy.
 func (r *Referee) checkStore(process string, work Work, verdict *verdict) {
-	copy := r.copies[work.Copy]
+	copy := r.copies.get(work.Copy)
 	switch {
 	case work.Token < copy.seen:
 		return // Refused, as it should be.
 	case work.Token == copy.seen && copy.by != process:
 		verdict.broken(1, "a store accepts both %s and %s for %s: they show the same token %d", copy.by, process, work.Copy, work.Token)
 	}
-	copy.seen, copy.by = work.Token, process
-	r.copies[work.Copy] = copy
+	if copy.seen != work.Token || copy.by != process {
+		copy.seen, copy.by = work.Token, process
+		r.copies.set(work.Copy, copy)
+	}
 }
 
 // leftSince: the member whose UID begins so has left at that generation or later. Plans bear only the beginning of UIDs.
 func (r *Referee) leftSince(object8 string, generation int64) bool {
-	for uid, rec := range r.members {
+	for i := range r.members.rows {
+		uid, rec := r.members.rows[i].key, &r.members.rows[i].value
 		if short(uid) == object8 && rec.left >= generation {
 			return true
 		}

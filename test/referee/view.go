@@ -1,6 +1,7 @@
 package referee
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -45,6 +46,10 @@ type Work struct {
 type Copy struct {
 	Topic            string
 	Index, Partition int32
+}
+
+func (c Copy) compare(o Copy) int {
+	return cmp.Or(cmp.Compare(c.Topic, o.Topic), cmp.Compare(c.Index, o.Index), cmp.Compare(c.Partition, o.Partition))
 }
 
 // String is "orders:3", or "orders:3#1" for a copy index above 0.
