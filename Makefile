@@ -96,7 +96,7 @@ scenarios: ## Run every scenario file, also with a fault after each write.
 
 .PHONY: explore
 explore: ## Walk the whole state space of small groups (hours).
-	go test -count=1 -timeout 24h -v ./test/explore -args -whole
+	GOGC=600 go test -count=1 -timeout 24h -v ./test/explore -args -whole -record explored.log
 
 .PHONY: bench
 bench: cluster-build ## Run the benchmarks; one line of JSON a benchmark.

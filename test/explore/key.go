@@ -1,9 +1,10 @@
 package explore
 
 import (
+	"encoding/binary"
 	"hash/maphash"
 	"slices"
-	"strconv"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,10 +17,9 @@ import (
 // generation, revisions as seen from their member's, of resourceVersions only whether a write would still be taken.
 type keyer struct {
 	*world
-	b   []byte
-	top int64
-	// base of the tokens of the newest generation.
-	base int64
+	b []byte
+	aspect
+	moment time.Time
 }
 
 // tokenEpoch is where token bases count from: a group that goes waits for the clock to pass its tokens.
@@ -29,17 +29,33 @@ var seed = maphash.MakeSeed()
 
 // key is the same for two worlds in which the same things can happen.
 func (w *world) key() uint64 {
-	k := keyer{world: w, b: make([]byte, 0, 2048), top: w.generation()}
-	if w.group.there {
-		k.base = (w.group.now.Status.TokenBase + k.top) << 15
-	}
-	k.world0()
+	k := w.keyer()
+	k.counters()
 	k.objects()
 	k.processes()
 	k.coordinators()
 	k.b = w.referee.AppendKey(k.b, k.relative, k.token)
+	return k.sum()
+}
+
+// keyer writes into the exploration's one buffer: one at a time.
+func (w *world) keyer() *keyer {
+	k := &keyer{world: w, b: w.memo.text[:0], moment: w.now}
+	k.aspect = aspect{now: w.now.UnixNano(), top: w.generation(), term: w.leader.term}
+	k.ownTerms = w.settledTerms()
+	if w.group.there {
+		// The tokens of the newest generation.
+		k.base = (w.group.now.Status.TokenBase + k.top) << 15
+	}
+	return k
+}
+
+func (k *keyer) sum() uint64 {
+	k.memo.text = k.b
 	return maphash.Bytes(seed, k.b)
 }
+
+func appendHash(b []byte, hash uint64) []byte { return binary.LittleEndian.AppendUint64(b, hash) }
 
 func (k *keyer) relative(generation int64) int64 { return k.top - generation }
 
@@ -50,9 +66,15 @@ func (k *keyer) token(token int64) int64 {
 	return token - k.base
 }
 
-func (k *keyer) number(n int64) { k.b = append(strconv.AppendInt(k.b, n, 36), ',') }
-func (k *keyer) text(s string)  { k.b = append(append(k.b, s...), ',') }
-func (k *keyer) yes(b bool)     { k.b = strconv.AppendBool(k.b, b) }
+func (k *keyer) number(n int64) { k.b = binary.AppendVarint(k.b, n) }
+func (k *keyer) text(s string)  { k.b = append(append(k.b, s...), 0) }
+func (k *keyer) yes(b bool) {
+	if b {
+		k.b = append(k.b, 2)
+	} else {
+		k.b = append(k.b, 1)
+	}
+}
 
 // instant is how long ago, in milliseconds; what is long ago is all the same.
 func (k *keyer) instant(t time.Time) { k.instantWithin(t, forgotten) }
@@ -62,7 +84,7 @@ func (k *keyer) instantWithin(t time.Time, bound time.Duration) {
 		k.text("-")
 		return
 	}
-	ago := k.now.Sub(t)
+	ago := k.moment.Sub(t)
 	if ago >= bound {
 		k.text("old")
 		return
@@ -78,7 +100,10 @@ func (k *keyer) instantOf(t *metav1.MicroTime) {
 	k.instant(t.Time)
 }
 
-func (k *keyer) world0() {
+func (k *keyer) counters() {
+	if k.happened < len(k.script) {
+		k.text(k.script[k.happened].String())
+	}
 	k.number(int64(k.happened))
 	k.number(int64(k.failed))
 }
@@ -86,7 +111,7 @@ func (k *keyer) world0() {
 func (k *keyer) objects() {
 	key := func(there bool, g *v1alpha1.ConsumerGroup) {
 		if k.yes(there); there {
-			k.groupKey(g)
+			k.object(g, func() { k.groupKey(g) })
 		}
 	}
 	key(k.group.there, k.group.now)
@@ -102,14 +127,18 @@ func (k *keyer) objects() {
 		s := &k.members[i]
 		k.text("M")
 		if k.yes(s.there); s.there {
-			k.memberKey(s.now)
+			k.object(s.now, func() { k.memberKey(s.now) })
 		}
 		if k.yes(s.stale); s.stale {
 			if k.yes(s.existed); s.existed {
-				k.memberKey(s.before)
+				k.object(s.before, func() { k.memberKey(s.before) })
 			}
 		}
 	}
+	k.leaseKeys()
+}
+
+func (k *keyer) leaseKeys() {
 	for i := range k.leases {
 		l := &k.leases[i]
 		k.text(l.name)
@@ -124,16 +153,22 @@ func (k *keyer) objects() {
 func (k *keyer) planSlot(s *slot[*coordinator.Plan]) {
 	k.yes(s.there)
 	k.yes(s.stale)
-	if s.there {
-		k.planKey(s.now.Content)
-	} else if s.existed {
-		k.planKey(s.before.Content)
+	p := s.now
+	if !s.there {
+		p = s.before
+	}
+	if s.there || s.existed {
+		k.text(ordinal(string(p.Revision.UID)))
+		k.object(p.Content, func() { k.planKey(p.Content) })
 	}
 }
 
+// ordinal tells a plan from others of its name.
+func ordinal(planUID string) string { return planUID[strings.LastIndexByte(planUID, '-')+1:] }
+
 func (k *keyer) planKey(c *coordinator.PlanContent) {
 	k.number(k.relative(c.Generation))
-	k.yes(c.Term == k.leader.term)
+	k.yes(k.ownTerms || c.Term == k.leader.term)
 	k.text(c.Inputs)
 	k.text(c.Forced)
 	for i := range c.Members {

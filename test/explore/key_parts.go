@@ -1,6 +1,8 @@
 package explore
 
 import (
+	"slices"
+
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -29,7 +31,7 @@ func (k *keyer) groupKey(g *v1alpha1.ConsumerGroup) {
 	k.yes(s.TokenBase != 0)
 	if g.DeletionTimestamp != nil {
 		k.instant(g.DeletionTimestamp.Time)
-		k.number(max(0, s.TokenBase+s.Generation-k.now.Sub(tokenEpoch).Milliseconds()/10+2))
+		k.number(max(0, s.TokenBase+s.Generation-k.moment.Sub(tokenEpoch).Milliseconds()/10+2))
 	}
 	k.number(int64(s.Members))
 	k.number(int64(s.AvailableMembers))
@@ -46,6 +48,7 @@ func (k *keyer) groupKey(g *v1alpha1.ConsumerGroup) {
 	}
 	if l := s.LastRebalance; l != nil {
 		k.number(k.relative(l.Generation))
+		k.text(ordinal(l.Plan))
 		k.yes(l.CompletionTime != nil)
 	}
 	if q := s.RebalanceRequest; q != nil {
@@ -198,19 +201,39 @@ func (k *keyer) writeKey(write coordinator.Write) {
 	}
 	switch o := write.New.(type) {
 	case *v1alpha1.ConsumerGroup:
-		k.groupKey(o)
+		k.object(o, func() { k.groupKey(o) })
 	case *v1alpha1.GroupMember:
-		k.memberKey(o)
+		k.object(o, func() { k.memberKey(o) })
 	case *appsv1.ControllerRevision:
-		k.text(string(o.Data.Raw))
+		content := k.content(o)
+		k.object(content, func() { k.planKey(content) })
 	}
 }
 
 // touchedKey: of a touch it matters whether it is the leader's own, and at which generation.
 func (k *keyer) touchedKey(value string) {
+	if k.ownTerms {
+		return
+	}
 	term, rest, _ := cutTouched(value)
 	k.yes(term == k.leader.term)
 	if term == k.leader.term {
 		k.number(k.relative(rest))
 	}
+}
+
+// settledTerms: no other coordinator will come, no plan will be lost, and the newest is the leader's own, so nothing is
+// touched for another's sake any more.
+func (w *world) settledTerms() bool {
+	if w.failed < w.faults || w.happened < w.events || !w.group.there || len(w.plans) == 0 || !w.plans[0].there {
+		return false
+	}
+	newest, status := w.plans[0].now, &w.group.now.Status
+	if newest.Content.Term != w.leader.term || newest.Generation() < status.Generation {
+		return false
+	}
+	if last := status.LastRebalance; last != nil && last.Generation == newest.Generation() && last.Plan != string(newest.Revision.UID) {
+		return false
+	}
+	return !slices.ContainsFunc(w.flights, func(write coordinator.Write) bool { return write.Verb == coordinator.Create })
 }

@@ -46,12 +46,21 @@ func (w *world) snapshot(stale int) coordinator.Snapshot {
 		l := &w.leases[i]
 		s.LastSeen[l.name] = l.session()
 	}
-	for _, p := range w.procs {
-		if p.kind != registered && !p.over && !p.goes {
-			s.Declared[workload]++
-		}
+	if declared := w.declared(); declared > 0 {
+		s.Declared[workload] = int32(declared)
 	}
 	return s
+}
+
+// declared replicas of the workload.
+func (w *world) declared() int64 {
+	var n int64
+	for i := range w.procs {
+		if p := &w.procs[i]; p.kind != registered && !p.over && !p.goes {
+			n++
+		}
+	}
+	return n
 }
 
 const (

@@ -63,7 +63,7 @@ func TestMutationsAreFound(t *testing.T) {
 	for _, trial := range trials {
 		t.Run(trial.mutation, func(t *testing.T) {
 			s := trial.setup
-			s.events = len(s.script)
+			s.events, s.together = len(s.script), true
 			start, err := s.begin()
 			if err != nil {
 				t.Fatal(err)

@@ -56,8 +56,12 @@ func (w *world) startProcess(member string) *process {
 	n := w.born(member)
 	name := fmt.Sprintf("%s%d", member, n)
 	p := process{name: name, member: member, kind: w.kinds[member], incarnation: name, group: w.groupUID()}
-	w.procs = append(slices.Clone(w.procs), p)
-	return &w.procs[len(w.procs)-1]
+	i := slices.IndexFunc(w.procs, func(other process) bool { return other.member > member })
+	if i < 0 {
+		i = len(w.procs)
+	}
+	w.procs = slices.Insert(slices.Clone(w.procs), i, p)
+	return &w.procs[i]
 }
 
 // stop ends all work of a process for good.
@@ -68,7 +72,7 @@ func (w *world) createMember(p *process) {
 	name := p.object()
 	m := &v1alpha1.GroupMember{
 		ObjectMeta: metav1.ObjectMeta{
-			Name: name, Namespace: namespace, UID: types.UID(fmt.Sprintf("%.2s%06d-m", p.member, w.born("uid"))),
+			Name: name, Namespace: namespace, UID: types.UID(fmt.Sprintf("%.2s%06d-m", p.member, w.born(name))),
 			CreationTimestamp: metav1.NewTime(w.now), Generation: 1,
 			Labels:     map[string]string{v1alpha1.GroupLabel: groupName},
 			Finalizers: []string{v1alpha1.HandoverFinalizer},

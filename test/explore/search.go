@@ -27,18 +27,18 @@ func (r *result) add(o result) {
 	r.exhausted = r.exhausted && o.exhausted
 }
 
-// visited worlds in a search that goes deep first.
-const (
-	onPath = 1
-	done   = 2
-)
-
-// search walks from a world to all that can be reached.
+// search walks from a world to all that can be reached, deep first: memory holds one path, and the keys of all worlds.
 type search struct {
 	limit   int // of states
-	visited map[uint64]uint8
-	path    []frame
-	result  result
+	visited keySet
+	// onPath are the keys of the path, with their places on it.
+	onPath map[uint64]int
+	path   []frame
+	// via are the steps, after the one taken, by which there was only one way on.
+	via    []step
+	result result
+	// entered is told of each world, if a test wants to know.
+	entered func(*world)
 }
 
 // frame is a world on the present path, and the steps from it that are left.
@@ -51,21 +51,27 @@ type frame struct {
 	course bool
 	// wrote: by was more than the passing of time.
 	wrote bool
+	// via are the steps after by that led on to world.
+	via []step
 }
 
-// exhaust visits every world that can be reached from the first one, deep first: memory holds one path and the keys.
-func exhaust(from *world, limit int) result {
-	s := search{limit: limit, visited: map[uint64]uint8{}}
-	s.result.exhausted = true
-	s.enter(from, step{})
+func newSearch(limit int) *search { return &search{limit: limit, onPath: map[uint64]int{}} }
+
+// from visits every world that can be reached from one and was not visited before.
+func (s *search) from(start *world) result {
+	before := s.visited.len()
+	s.result, s.via = result{exhausted: true}, nil
+	if key := start.key(); s.visited.add(key) {
+		s.enter(start, key, step{})
+	}
 	for len(s.path) > 0 && s.result.violation == nil {
-		if len(s.visited) >= s.limit {
+		if s.visited.len() >= s.limit {
 			s.result.exhausted = false
 			break
 		}
 		s.advance()
 	}
-	s.result.states = len(s.visited)
+	s.result.states = s.visited.len() - before
 	return s.result
 }
 
@@ -84,34 +90,51 @@ func (s *search) advance() {
 }
 
 func (s *search) follow(top *frame, next *world, by step) {
-	s.result.steps++
-	if err := next.check(); err != nil {
-		s.violated(next, by, err)
+	s.via = nil
+	if !s.passes(&next, by) {
 		return
 	}
 	key := next.key()
 	if by.own() && key != top.key {
 		top.course = true
 	}
-	switch s.visited[key] {
-	case onPath:
+	if _, circle := s.onPath[key]; circle {
 		if by.own() && key != top.key {
 			s.circle(next, key, by)
 		}
-	case done:
-	default:
-		if err := next.settled(); err != nil {
-			s.violated(next, by, err)
-			return
+		return
+	}
+	if !s.visited.add(key) {
+		return
+	}
+	if err := next.settled(); err != nil {
+		s.violated(next, by, err)
+		return
+	}
+	s.enter(next, key, by)
+}
+
+// passes checks a world that a step led to, and goes on as long as there is only the leader's next write to follow.
+func (s *search) passes(next **world, by step) bool {
+	for {
+		s.result.steps++
+		if err := (*next).check(); err != nil {
+			s.violated(*next, by, err)
+			return false
 		}
-		s.enterKeyed(next, key, by)
+		only, passing := (*next).onlyWrites()
+		if !passing {
+			return true
+		}
+		s.via = append(s.via, only)
+		*next = (*next).take(only)
 	}
 }
 
 // circle: the world's own course has come back to where it was. If only time has passed the group is at rest; otherwise it
 // would go round for ever.
 func (s *search) circle(next *world, key uint64, by step) {
-	i := slices.IndexFunc(s.path, func(f frame) bool { return f.key == key })
+	i := s.onPath[key]
 	for _, f := range s.path[i+1:] {
 		if f.wrote {
 			s.violated(next, by, fmt.Errorf("invariant 7: the group never comes to rest: this is where it was after step %d", i))
@@ -127,11 +150,12 @@ func (s *search) circle(next *world, key uint64, by step) {
 	}
 }
 
-func (s *search) enter(w *world, by step) { s.enterKeyed(w, w.key(), by) }
-
-func (s *search) enterKeyed(w *world, key uint64, by step) {
-	s.visited[key] = onPath
-	s.path = append(s.path, frame{world: w, key: key, by: by, left: w.steps(), wrote: by.kind != stepTick})
+func (s *search) enter(w *world, key uint64, by step) {
+	if s.entered != nil {
+		s.entered(w)
+	}
+	s.onPath[key] = len(s.path)
+	s.path = append(s.path, frame{world: w, key: key, by: by, via: s.via, left: w.steps(), wrote: by.kind != stepTick})
 	s.result.depth = max(s.result.depth, len(s.path))
 }
 
@@ -144,7 +168,7 @@ func (s *search) leave(top *frame) {
 			return
 		}
 	}
-	s.visited[top.key] = done
+	delete(s.onPath, top.key)
 	s.path[len(s.path)-1] = frame{}
 	s.path = s.path[:len(s.path)-1]
 }
@@ -152,10 +176,10 @@ func (s *search) leave(top *frame) {
 func (s *search) violated(last *world, by step, err error) {
 	t := &trace{last: last, err: err}
 	for i := 1; i < len(s.path); i++ {
-		t.lines = append(t.lines, s.path[i-1].world.describe(s.path[i].by))
+		t.tell(s.path[i-1].world, s.path[i].by, s.path[i].via)
 	}
 	if len(s.path) > 0 {
-		t.lines = append(t.lines, s.path[len(s.path)-1].world.describe(by))
+		t.tell(s.path[len(s.path)-1].world, by, s.via)
 	}
 	s.result.violation = t
 }
@@ -180,6 +204,7 @@ func (w *world) judge() error {
 
 // begin is the Stable group that an exploration begins with.
 func (s *setup) begin() (*world, error) {
+	s.memo = newMemo()
 	w := &world{setup: s, now: beginning, referee: referee.New()}
 	events, faults := s.events, s.faults
 	s.events, s.faults = 0, 0

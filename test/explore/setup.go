@@ -38,8 +38,11 @@ type setup struct {
 	// ties: an assignor that breaks ties differently at every call.
 	ties bool
 	// fine: every step is taken by itself, and the writes of a batch in any order, however many faults there may be.
-	fine     bool
+	fine bool
+	// together: steps that show nothing one by one are taken together, those that can wait wait.
+	together bool
 	mutation *mutation
+	memo     *memo
 }
 
 // coarse: with two faults steps are taken together that one fault and none take one by one. The first write of a decision

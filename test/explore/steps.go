@@ -75,6 +75,9 @@ func (w *world) steps() []step {
 	if w.failed < w.faults {
 		steps = w.faultSteps(steps)
 	}
+	if w.together && !w.idle() {
+		steps = slices.DeleteFunc(steps, w.waits)
+	}
 	return steps
 }
 
@@ -184,7 +187,7 @@ func (w *world) sendable() int {
 // decisions are what the idle leader would decide now.
 func (w *world) decisions() []coordinator.Decision {
 	if w.choices == nil {
-		w.choices = w.decide(noneStale)
+		w.choices = w.decideOrKnow()
 	}
 	return w.choices
 }
@@ -266,6 +269,9 @@ func (w *world) take(s step) *world {
 		next.ordinary(s, w)
 	}
 	next.tidy()
+	if s.kind == stepReads && next.clock == w.clock && w.mutation == nil {
+		next.choices = w.choices // Nothing has changed that a decision looks at.
+	}
 	return next
 }
 
@@ -291,10 +297,12 @@ func (w *world) ordinary(s step, from *world) {
 		w.collect()
 	case stepDecides:
 		w.takeOn(from.decisions()[s.j], noneStale)
+		w.sendsAtOnce()
 	case stepSends:
 		w.sendWell(s.i)
 	case stepSettles:
 		w.settle(s.i)
+		w.sendsAtOnce()
 	case stepArrives:
 		write := w.flights[s.i]
 		w.flights = append(w.flights[:s.i], w.flights[s.i+1:]...)

@@ -100,15 +100,29 @@ func (w *world) putMember(m *v1alpha1.GroupMember, foreign bool) {
 func (w *world) putPlan(o *appsv1.ControllerRevision, foreign bool) {
 	stored := o.DeepCopy()
 	stored.ResourceVersion = w.version()
-	stored.UID = types.UID("plan-" + o.Name + "-" + stored.ResourceVersion)
+	stored.UID = types.UID(fmt.Sprintf("plan-%s-%d", o.Name, w.born(o.Name)))
 	stored.CreationTimestamp = metav1.NewTime(w.now)
-	content, err := coordinator.ParsePlan(stored)
-	if err != nil {
-		panic(fmt.Sprintf("the coordinator wrote a plan that it cannot read: %v", err))
-	}
+	content := w.content(o)
 	w.plans = append(w.plans, slot[*coordinator.Plan]{name: o.Name})
 	w.plans[len(w.plans)-1].put(&coordinator.Plan{Revision: stored, Content: content}, foreign)
 	slices.SortStableFunc(w.plans, func(a, b slot[*coordinator.Plan]) int { return int(planRank(b) - planRank(a)) })
+}
+
+// content of a plan that the coordinator wrote. It is the same for the same text.
+func (w *world) content(o *appsv1.ControllerRevision) *coordinator.PlanContent {
+	text := string(o.Data.Raw)
+	if content := w.memo.plans[text]; content != nil {
+		return content
+	}
+	content, err := coordinator.ParsePlan(o)
+	if err != nil {
+		panic(fmt.Sprintf("the coordinator wrote a plan that it cannot read: %v", err))
+	}
+	if len(w.memo.plans) >= maxMemo {
+		clear(w.memo.plans)
+	}
+	w.memo.plans[text] = content
+	return content
 }
 
 func planRank(s slot[*coordinator.Plan]) int64 {
@@ -149,16 +163,16 @@ func (w *world) tidy() {
 	w.plans = slices.DeleteFunc(w.plans, func(s slot[*coordinator.Plan]) bool { return !s.there && !s.stale })
 	w.members = slices.DeleteFunc(w.members, func(s slot[*v1alpha1.GroupMember]) bool { return !s.there && !s.stale })
 	w.procs = slices.DeleteFunc(w.procs, func(p process) bool { return p.over })
-	if w.failed >= w.faults {
-		w.caughtUp()
-	}
 	for i := range w.procs {
 		if p := &w.procs[i]; w.reads(p) && w.onlyGains(p) {
 			w.takeIn(p)
 		}
 	}
-	if !w.group.there || w.group.now.DeletionTimestamp != nil {
+	if w.groupGoing() {
 		w.followTheGroup()
+	}
+	if w.failed >= w.faults {
+		w.caughtUp() // Nobody will read it any more.
 	}
 }
 

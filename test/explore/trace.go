@@ -28,6 +28,16 @@ type trace struct {
 	err   error
 }
 
+// tell adds a step from a world, and those that followed it at once.
+func (t *trace) tell(from *world, by step, via []step) {
+	t.lines = append(t.lines, from.describe(by))
+	for _, next := range via {
+		from = from.take(by)
+		t.lines = append(t.lines, from.describe(next))
+		by = next
+	}
+}
+
 func (t *trace) String() string {
 	var text strings.Builder
 	for i, line := range t.lines {
@@ -159,11 +169,25 @@ func (w *world) describeLeader(s step) string {
 		}
 		return fmt.Sprintf("writes, phase %s: %s%s", w.leader.queue[0].Phase, describeWrite(write), outcome)
 	case stepSettles:
-		return "reads live " + w.leader.unknown[s.i]
+		return "reads live " + w.leader.unknown[s.i] + w.atOnce(s)
+	case stepDecides:
+		return string(s.kind) + w.atOnce(s)
 	case stepStale:
 		return string(s.kind) + " of " + w.slotName(s.i)
 	}
 	return string(s.kind)
+}
+
+// atOnce says what the leader writes in the same step.
+func (w *world) atOnce(s step) string {
+	switch {
+	case !w.hasNoChoice():
+		return ""
+	case s.kind == stepSettles:
+		return ", and touches it"
+	}
+	first := w.decisions()[s.j].Batches[0]
+	return fmt.Sprintf(", and writes, phase %s: %s", first.Phase, describeWrite(first.Writes[0]))
 }
 
 func (w *world) slotName(i int) string {

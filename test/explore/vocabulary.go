@@ -26,7 +26,7 @@ var layouts = []layout{
 var policies = []v1alpha1.HandoverPolicy{v1alpha1.HandoverAvailable, v1alpha1.HandoverExclusive}
 
 func (l layout) setup(k kind, policy v1alpha1.HandoverPolicy) *setup {
-	s := &setup{policy: policy, kinds: map[string]kind{}, initial: l.initial, partitions: l.partitions, ties: true}
+	s := &setup{policy: policy, kinds: map[string]kind{}, initial: l.initial, partitions: l.partitions, ties: true, together: true}
 	for _, name := range l.names {
 		s.kinds[name] = k
 	}
@@ -58,13 +58,20 @@ func vocabulary(kinds map[string]kind) []event {
 	return events
 }
 
-// firsts are the events that can happen first. Members that are there from the beginning are alike but for which of two
-// equal partitions they hold, so one of them stands for all.
+// firsts are the events that can happen first. Of the members that are there from the beginning those that hold equally
+// many partitions are alike but for which of equal ones they hold, so one of them stands for all.
 func (s *setup) firsts(start *world) []event {
 	var firsts []event
+	alike := map[int]string{}
 	for _, e := range s.vocabulary {
-		if i := slices.Index(s.initial, e.who); i > 0 {
-			continue
+		if m := start.memberNow(objectName(e.who)); m != nil {
+			held := int(m.Status.AssignedPartitions)
+			if alike[held] == "" {
+				alike[held] = e.who
+			}
+			if alike[held] != e.who {
+				continue
+			}
 		}
 		if trial := start.clone(); trial.happens(e) {
 			firsts = append(firsts, e)

@@ -174,6 +174,9 @@ func (w *world) groupUID() types.UID {
 	return w.group.now.UID
 }
 
+// groupGoing: there is no group, or it is being deleted.
+func (w *world) groupGoing() bool { return !w.group.there || w.group.now.DeletionTimestamp != nil }
+
 // view is what the referee sees.
 func (w *world) view() referee.View {
 	v := referee.View{Now: w.now}
