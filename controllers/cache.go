@@ -2,6 +2,7 @@ package controllers
 
 import (
 	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -23,13 +24,15 @@ func cacheOptions() cache.Options {
 			&corev1.Node{}:               {Transform: slim(slimNode)},
 			&appsv1.StatefulSet{}:        {Transform: slim(slimStatefulSet)},
 			&appsv1.Deployment{}:         {Transform: slim(slimDeployment)},
-			&appsv1.ControllerRevision{}: {Label: planSelector(), Transform: slim(slimPlan)},
+			&appsv1.ControllerRevision{}: {Label: groupLabelled(), Transform: slim(slimPlan)},
+			&coordinationv1.Lease{}:      {Label: groupLabelled(), Transform: slim(slimLease)},
 		},
 	}
 }
 
-// planSelector selects the ControllerRevisions that are plans: StatefulSets and DaemonSets have many of their own.
-func planSelector() labels.Selector {
+// groupLabelled selects what belongs to a group of kinds that others use more: the ControllerRevisions that are plans, and the
+// Leases that are members' heartbeats.
+func groupLabelled() labels.Selector {
 	exists, err := labels.NewRequirement(v1alpha1.GroupLabel, selection.Exists, nil)
 	if err != nil {
 		panic(err) // The key is a constant.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
@@ -19,10 +20,11 @@ import (
 // groupReconciler writes the coordinator's side: statuses, plans, finalizers.
 type groupReconciler struct {
 	*reader
-	driver *Driver
-	source func(types.NamespacedName) *groupSource
-	loader *Loader
-	clock  clock.PassiveClock
+	driver   *Driver
+	source   func(types.NamespacedName) *groupSource
+	loader   *Loader
+	sessions *Sessions
+	clock    clock.PassiveClock
 }
 
 // The verb coordinate on consumergroups is no verb of the API server: the admission policy asks for it before it lets
@@ -32,6 +34,7 @@ type groupReconciler struct {
 // +kubebuilder:rbac:groups=rollcall.dev,resources=consumergroups/finalizers,verbs=update
 // +kubebuilder:rbac:groups=rollcall.dev,resources=groupmembers,verbs=get;list;watch;patch;delete
 // +kubebuilder:rbac:groups=apps,resources=controllerrevisions,verbs=get;list;watch;create;delete
+// +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=get;list;watch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
 // Reconcile decides about one group.
@@ -40,7 +43,16 @@ func (r *groupReconciler) Reconcile(ctx context.Context, request reconcile.Reque
 		return reconcile.Result{}, err
 	}
 	wakeAt, err := r.driver.Drive(ctx, request.NamespacedName, r.source(request.NamespacedName))
-	return wakeUp(wakeAt, r.clock.Now()), err
+	return r.patient(wakeUp(wakeAt, r.clock.Now())), err
+}
+
+// patient: while nothing is heard from the API server sessions stand still, so that their deadlines stay as near as they
+// are. Nothing can be written then anyway.
+func (r *groupReconciler) patient(result reconcile.Result) reconcile.Result {
+	if result.RequeueAfter > 0 && r.sessions.contact.Lost() {
+		result.RequeueAfter = max(result.RequeueAfter, probeEvery)
+	}
+	return result
 }
 
 func (r *groupReconciler) setup(mgr manager.Manager, concurrency int) error {
@@ -58,6 +70,7 @@ func (r *groupReconciler) setup(mgr manager.Manager, concurrency int) error {
 		source.TypedKind(informers, &v1alpha1.ConsumerGroup{}, enqueue(coalesce, itsGroup[*v1alpha1.ConsumerGroup])),
 		source.TypedKind(informers, &v1alpha1.GroupMember{}, enqueue(coalesce, itsGroup[*v1alpha1.GroupMember])),
 		source.TypedKind(informers, &appsv1.ControllerRevision{}, enqueue(coalesce, itsGroup[*appsv1.ControllerRevision])),
+		source.TypedKind(informers, &coordinationv1.Lease{}, heartbeats(r.sessions)),
 		source.TypedKind(informers, &appsv1.StatefulSet{}, enqueue(coalesce, namedRequests[*appsv1.StatefulSet]), replicas),
 		source.TypedKind(informers, &appsv1.Deployment{}, enqueue(coalesce, namedRequests[*appsv1.Deployment]), deploymentReplicas),
 	)

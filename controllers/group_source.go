@@ -6,6 +6,7 @@ import (
 	"maps"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
@@ -26,6 +27,7 @@ type groupSource struct {
 	config   coordinator.Config
 	term     *Term
 	presence *livePresence
+	sessions *Sessions
 }
 
 var _ Source = (*groupSource)(nil)
@@ -49,6 +51,7 @@ func (s *groupSource) Snapshot(ctx context.Context) (coordinator.Snapshot, error
 	if snapshot.Plans, err = s.library.read(ctx, s.group, revisions); err != nil {
 		return snapshot, err
 	}
+	snapshot.LastSeen = s.sessions.Of(ctx, members)
 	snapshot.Declared, err = s.declared(ctx)
 	return snapshot, err
 }
@@ -122,6 +125,7 @@ func (s *groupSource) ReadLive(ctx context.Context, snapshot *coordinator.Snapsh
 	}
 	snapshot.Members, snapshot.Live.Members = members, read
 	snapshot.Now = now(s.clock)
+	snapshot.LastSeen = s.sessions.Of(ctx, members)
 	return nil
 }
 
@@ -136,7 +140,7 @@ func (s *groupSource) readPlans(ctx context.Context, snapshot *coordinator.Snaps
 }
 
 // readMember is the member as it is now, nil when it is gone. A workload member's presence is what its pod shows now: the
-// workload controller may not have written yet that it is back.
+// workload controller may not have written yet that it is back. A self-registered member's heartbeat is read, too.
 func (s *groupSource) readMember(ctx context.Context, member *v1alpha1.GroupMember) (*v1alpha1.GroupMember, error) {
 	live := &v1alpha1.GroupMember{}
 	err := s.store.GetLive(ctx, client.ObjectKeyFromObject(member), live)
@@ -148,10 +152,26 @@ func (s *groupSource) readMember(ctx context.Context, member *v1alpha1.GroupMemb
 		return nil, err
 	}
 	s.memory.noteStored(live, false)
-	if live.Spec.Workload == nil || live.Spec.Presence == nil {
+	switch {
+	case live.Spec.Workload == nil:
+		return live, s.readHeartbeat(ctx, live)
+	case live.Spec.Presence == nil:
 		return live, nil
 	}
 	return s.presence.present(ctx, live)
+}
+
+// readHeartbeat lets the sessions see the member's Lease as it is now: a renewal may not have reached the cache yet.
+func (s *groupSource) readHeartbeat(ctx context.Context, member *v1alpha1.GroupMember) error {
+	lease := &coordinationv1.Lease{}
+	if err := s.store.GetLive(ctx, client.ObjectKeyFromObject(member), lease); err != nil {
+		if IsNotFound(err) {
+			return nil
+		}
+		return fmt.Errorf("its Lease: %w", err)
+	}
+	s.sessions.Observe(ctx, lease)
+	return nil
 }
 
 // now is the present instant as all objects have it: in microseconds.

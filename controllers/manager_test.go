@@ -173,25 +173,3 @@ func TestARollMovesNothing(t *testing.T) {
 		t.Logf("%d writes:\n%s", len(writes), strings.Join(writes, "\n"))
 	}
 }
-
-// A process that registered itself is not served yet, and is told so.
-func TestSelfRegisteredMembersAreToldThatTheyAreNotServed(t *testing.T) {
-	c, namespace := onCluster(t)
-	startManager(t)
-	group, member := testConsumerGroup(namespace, "g", 4), clusterMember(namespace)
-	mustCreate(t, c, group, member)
-	eventually(t, "the member's condition", func() error {
-		if err := c.Get(t.Context(), client.ObjectKeyFromObject(member), member); err != nil {
-			return err
-		}
-		joined := meta.FindStatusCondition(member.Status.Conditions, v1alpha1.MemberJoinedCondition)
-		if joined == nil || joined.Status != metav1.ConditionFalse || joined.Reason != v1alpha1.ReasonNotServed {
-			return fmt.Errorf("Joined is %+v", joined)
-		}
-		return nil
-	})
-	if err := c.Delete(t.Context(), member); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "the member ends", func() error { return gone(t.Context(), c, member) })
-}

@@ -109,7 +109,9 @@ func (o *Options) Validate() error {
 }
 
 func (o *Options) coordinatorConfig() coordinator.Config {
-	return coordinator.Config{SessionMin: o.SessionMin, SessionMax: o.SessionMax, NoForcedRebalance: !o.ForcedRebalance}
+	return coordinator.Config{
+		SessionMin: o.SessionMin, SessionMax: o.SessionMax, NoForcedRebalance: !o.ForcedRebalance, ServeSelfRegistered: true,
+	}
 }
 
 func (o *Options) presenceConfig() presence.Config {

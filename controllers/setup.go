@@ -8,7 +8,9 @@ import (
 
 	"github.com/go-logr/logr"
 	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
@@ -59,6 +61,8 @@ func NewManager(ctx context.Context, kubeconfig *rest.Config, o Options, log log
 	if o.QPS <= 0 {
 		unguarded.QPS = -1
 	}
+	contact := NewContact(clock.RealClock{})
+	unguarded.Wrap(contact.Listen)
 	options := managerOptions(unguarded, o, log)
 	guarded := rest.CopyConfig(unguarded)
 	if o.LeaderElect {
@@ -74,7 +78,7 @@ func NewManager(ctx context.Context, kubeconfig *rest.Config, o Options, log log
 	if err != nil {
 		return nil, err
 	}
-	return mgr, addControllers(ctx, mgr, o, identity)
+	return mgr, addControllers(ctx, mgr, o, identity, contact)
 }
 
 func managerOptions(unguarded *rest.Config, o Options, log logr.Logger) manager.Options {
@@ -124,10 +128,12 @@ type hands struct {
 	term    *Term
 	reader  *reader
 	loader  *Loader
-	clock   clock.Clock
+	// sessions of the members that have Leases.
+	sessions *Sessions
+	clock    clock.Clock
 }
 
-func addControllers(ctx context.Context, mgr manager.Manager, o Options, identity string) error {
+func addControllers(ctx context.Context, mgr manager.Manager, o Options, identity string, contact *Contact) error {
 	if err := addIndexes(ctx, mgr.GetFieldIndexer()); err != nil {
 		return err
 	}
@@ -135,6 +141,7 @@ func addControllers(ctx context.Context, mgr manager.Manager, o Options, identit
 	h.memory = NewMemory(h.clock)
 	mgr.GetLogger().Info("A start of the manager", "term", termID(identity), "options", fmt.Sprintf("%+v", o))
 	h.reader = &reader{cache: mgr.GetClient(), memory: h.memory}
+	h.sessions = NewSessions(h.clock, contact, mgr.GetClient())
 	h.loader = NewLoader(mgr.GetAPIReader(), mgr.GetClient(), mgr.GetScheme(), mgr.GetLogger().WithName("loader"), loadedKinds()...)
 	if err := h.memory.follow(ctx, mgr.GetCache()); err != nil {
 		return err
@@ -143,6 +150,9 @@ func addControllers(ctx context.Context, mgr manager.Manager, o Options, identit
 		return err
 	}
 	if err := mgr.Add(h.loader); err != nil {
+		return err
+	}
+	if err := mgr.Add(h.prober(contact)); err != nil {
 		return err
 	}
 	if err := h.addReconcilers(); err != nil {
@@ -162,7 +172,8 @@ func loadedKinds() []loadedKind {
 	return []loadedKind{
 		{object: &v1alpha1.ConsumerGroup{}},
 		{object: &v1alpha1.GroupMember{}},
-		{object: &appsv1.ControllerRevision{}, selector: planSelector()},
+		{object: &appsv1.ControllerRevision{}, selector: groupLabelled()},
+		{object: &coordinationv1.Lease{}, selector: groupLabelled()},
 		{object: &appsv1.StatefulSet{}},
 		{object: &appsv1.Deployment{}},
 		{object: replicaSetMetadata()},
@@ -183,6 +194,7 @@ func (h *hands) addReconcilers() error {
 			reader: h.reader, group: key, store: h.store(ownerCoordinator), library: library, clock: h.clock,
 			config: h.options.coordinatorConfig(), term: h.term,
 			presence: &livePresence{workloads: workloads, source: workloadSourceOf},
+			sessions: h.sessions,
 		}
 	}
 	publishing := &PublishDriver{Executor: h.executor(ownerPublish), Decide: publish.Decide}
@@ -190,7 +202,7 @@ func (h *hands) addReconcilers() error {
 		setup(mgr manager.Manager, concurrency int) error
 	}{
 		&workloadReconciler{reader: h.reader, driver: workloads, source: workloadSourceOf, loader: h.loader, clock: h.clock},
-		&groupReconciler{reader: h.reader, driver: groups, source: groupSourceOf, loader: h.loader, clock: h.clock},
+		&groupReconciler{reader: h.reader, driver: groups, source: groupSourceOf, loader: h.loader, sessions: h.sessions, clock: h.clock},
 		&publishReconciler{reader: h.reader, driver: publishing, loader: h.loader, clock: h.clock},
 	}
 	for _, r := range reconcilers {
@@ -199,6 +211,15 @@ func (h *hands) addReconcilers() error {
 		}
 	}
 	return nil
+}
+
+// prober asks about the leader's Lease, or about one that need not be there.
+func (h *hands) prober(contact *Contact) *prober {
+	about := types.NamespacedName{Namespace: metav1.NamespaceDefault, Name: leaseName}
+	if namespace, err := leaseNamespace(h.options); err == nil {
+		about.Namespace = namespace
+	}
+	return &prober{contact: contact, sessions: h.sessions, live: h.mgr.GetAPIReader(), about: about}
 }
 
 func (h *hands) store(owner client.FieldOwner) Store {

@@ -36,6 +36,7 @@ type sourceBed struct {
 	clock     *clocktesting.FakePassiveClock
 	reader    *reader
 	workloads *WorkloadDriver
+	sessions  *Sessions
 }
 
 func newSourceBed(t *testing.T, cached ...client.Object) *sourceBed {
@@ -48,6 +49,7 @@ func newSourceBed(t *testing.T, cached ...client.Object) *sourceBed {
 	executor, clock := newTestExecutor(server)
 	b := &sourceBed{T: t, cache: builder.Build(), server: server, memory: executor.Memory, clock: clock}
 	b.reader = &reader{cache: b.cache, memory: b.memory}
+	b.sessions = NewSessions(clock, NewContact(clock), b.cache)
 	b.workloads = &WorkloadDriver{Executor: executor, Decide: presence.Decide}
 	return b
 }
@@ -57,6 +59,7 @@ func (b *sourceBed) groupSource() *groupSource {
 		reader: b.reader, group: testGroup, store: b.server, clock: b.clock, term: NewTerm("t"),
 		library:  &planLibrary{store: b.server, memory: b.memory},
 		presence: &livePresence{workloads: b.workloads, source: b.workloadSource},
+		sessions: b.sessions,
 	}
 }
 

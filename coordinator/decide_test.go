@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -130,6 +131,24 @@ func TestAStatusThatLacksItsLeaveIsNoCrash(t *testing.T) {
 		}
 		if st := b.group.Status; st.State != v1alpha1.GroupStable || b.members["g.web-0"].Status.AssignedPartitions != 6 {
 			t.Errorf("%s: %s %q", state, st.State, b.shares())
+		}
+	}
+}
+
+// Where admission is not installed nobody has looked at who asked, and the outcome says so.
+func TestTheOutcomeOfARebalanceSaysWhetherItWasAuthorized(t *testing.T) {
+	for creator, says := range map[string]bool{"": true, "jane": false} {
+		b := newBed(t)
+		b.pod("web-0")
+		b.settle()
+		b.group.Annotations = map[string]string{v1alpha1.RebalanceAnnotation: "r1"}
+		if creator != "" {
+			b.group.Annotations[v1alpha1.CreatorAnnotation] = creator
+		}
+		b.settle()
+		request := b.group.Status.RebalanceRequest
+		if request == nil || request.Outcome != v1alpha1.RequestAccepted || strings.Contains(request.Message, "authorization is off") != says {
+			t.Errorf("created by %q: %+v", creator, request)
 		}
 	}
 }

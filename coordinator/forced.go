@@ -56,12 +56,12 @@ func (v *view) answer(r *round) *v1alpha1.RebalanceRequestStatus {
 	}
 	if v.plan != nil && v.plan.Forced == token {
 		if slices.ContainsFunc(v.plan.Reasons, func(c Cause) bool { return c.Reason == v1alpha1.RebalanceForced }) {
-			return &v1alpha1.RebalanceRequestStatus{Token: token, Outcome: v1alpha1.RequestAccepted, Reason: reasonAccepted}
+			return v.accepted(token)
 		}
 		return rejected(reasonInvalidState, "a round was open already")
 	}
 	if v.leaderMode() && v.forced(r) { // Its round lasts: the plan will bear the token, and this request is answered now.
-		return &v1alpha1.RebalanceRequestStatus{Token: token, Outcome: v1alpha1.RequestAccepted, Reason: reasonAccepted}
+		return v.accepted(token)
 	}
 	if v.Config.NoForcedRebalance {
 		return rejected(reasonUnsupportedVersion, "this manager runs without forced rebalances")
@@ -70,4 +70,14 @@ func (v *view) answer(r *round) *v1alpha1.RebalanceRequestStatus {
 		return rejected(reasonInvalidState, why)
 	}
 	return nil
+}
+
+// accepted says so, and whether anybody has looked at who asked: where admission does, it has noted the group's creator.
+func (v *view) accepted(token string) *v1alpha1.RebalanceRequestStatus {
+	request := &v1alpha1.RebalanceRequestStatus{Token: token, Outcome: v1alpha1.RequestAccepted, Reason: reasonAccepted}
+	if v.Group.Annotations[v1alpha1.CreatorAnnotation] == "" {
+		request.Message = "authorization is off: the group has no " + v1alpha1.CreatorAnnotation +
+			", which Rollcall's admission policies note when a group is created"
+	}
+	return request
 }
