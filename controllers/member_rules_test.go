@@ -39,6 +39,12 @@ func TestRulesOfMembers(t *testing.T) {
 				s.Protocols[i].Name = "p"
 			}
 		}, "must have at most 16 items"},
+		{"as much metadata as there may be", func(s *v1alpha1.GroupMemberSpec) {
+			s.Protocols = []v1alpha1.MemberProtocol{{Name: "p", Metadata: make([]byte, 256<<10)}}
+		}, ""},
+		{"2 MiB of metadata", func(s *v1alpha1.GroupMemberSpec) {
+			s.Protocols = []v1alpha1.MemberProtocol{{Name: "p", Metadata: make([]byte, 2<<20)}}
+		}, "spec.protocols[0].metadata: Too long"},
 		{"as large a sync as there may be", func(s *v1alpha1.GroupMemberSpec) { s.Sync = syncOf(384<<10, 384<<10) }, ""},
 		{"too large a sync", func(s *v1alpha1.GroupMemberSpec) { s.Sync = syncOf(384<<10, 384<<10+1) }, "a sync may carry at most 768 KiB of member state"},
 	}

@@ -39,7 +39,7 @@ func (v *view) judgeInOrder(candidates, in []*member) map[*member]verdict {
 	protocols := v.agreementOf(in)
 	for _, m := range candidates {
 		d := v.fits(m)
-		if d.accepted() && v.leaderMode() && !protocols.fits(m) {
+		if d.accepted() && !protocols.fits(m) {
 			d = protocols.inconsistent(m)
 		}
 		if limit := v.Group.Spec.MaxMembers; d.accepted() && limit > 0 && places >= int(limit) {

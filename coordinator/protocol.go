@@ -82,20 +82,24 @@ func (v *view) restChanged(m *member) bool {
 	return !v.rest(m).same(baseline)
 }
 
-// agreement is the set of protocols that everybody so far supports; before the first member it is any.
+// agreement is the set of protocols that everybody so far supports; before the first member it is any. In Coordinator
+// mode nobody needs one (off).
 type agreement struct {
-	any   bool
-	names map[string]bool
+	off, any bool
+	names    map[string]bool
 }
 
 func (a *agreement) fits(m *member) bool {
-	return len(m.Spec.Protocols) > 0 && (a.any || slices.ContainsFunc(m.Spec.Protocols, func(p v1alpha1.MemberProtocol) bool {
+	return a.off || len(m.Spec.Protocols) > 0 && (a.any || slices.ContainsFunc(m.Spec.Protocols, func(p v1alpha1.MemberProtocol) bool {
 		return a.names[p.Name]
 	}))
 }
 
 // narrow leaves what this member supports too.
 func (a *agreement) narrow(m *member) {
+	if a.off {
+		return
+	}
 	names := map[string]bool{}
 	for i := range m.Spec.Protocols {
 		if name := m.Spec.Protocols[i].Name; a.any || a.names[name] {
@@ -107,6 +111,9 @@ func (a *agreement) narrow(m *member) {
 
 // agreementOf the members of the generation. Who has changed its offer so that it fits no more is for the commit to reject.
 func (v *view) agreementOf(members []*member) agreement {
+	if !v.leaderMode() {
+		return agreement{off: true}
+	}
 	a := agreement{any: true}
 	for _, m := range v.unchangedFirst(members) {
 		if a.fits(m) {
