@@ -108,6 +108,10 @@ func (pl *placer) begin(k *kind) {
 
 // placeOne gives a slot to the best of the heaps' first members.
 func (pl *placer) placeOne(s int32) {
+	if pl.kind.plain && len(pl.heaps) == 1 {
+		pl.give(s, pl.heaps[0], 0)
+		return
+	}
 	best, bestHeap := int32(-1), []int32(nil)
 	for _, heap := range pl.heaps {
 		m := pl.firstFor(s, heap)
@@ -118,11 +122,16 @@ func (pl *placer) placeOne(s int32) {
 	if best < 0 {
 		return
 	}
-	at := slices.Index(bestHeap, best)
-	pl.put(s, best)
+	pl.give(s, bestHeap, slices.Index(bestHeap, best))
+}
+
+// give gives a slot to the member at a place of a heap.
+func (pl *placer) give(s int32, heap []int32, at int) {
+	m := heap[at]
+	pl.put(s, m)
 	pl.now++
-	pl.turn[best] = pl.now
-	sink(bestHeap, at, pl.before)
+	pl.turn[m] = pl.now
+	sink(heap, at, pl.before)
 }
 
 // firstFor is the next member of a heap that may have s: with Spread and a heap for all zones, one in a zone that has no
@@ -183,5 +192,11 @@ func (pl *placer) better(s, a, b int32) bool {
 func (pl *placer) before(a, b int32) bool {
 	w := pl.kind.weight
 	c := compareShares(gain(pl.load[a], w), pl.p.capacity[a], gain(pl.load[b], w), pl.p.capacity[b])
-	return cmp.Or(c, cmp.Compare(pl.turn[a], pl.turn[b]), cmp.Compare(a, b)) < 0
+	switch {
+	case c != 0:
+		return c < 0
+	case pl.turn[a] != pl.turn[b]:
+		return pl.turn[a] < pl.turn[b]
+	}
+	return a < b
 }

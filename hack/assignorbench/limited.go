@@ -99,15 +99,19 @@ func runSarama(p point, w io.Writer) error {
 	if err := reports.Encode(report{Verdict: &v}); err != nil {
 		return fmt.Errorf("report sarama's verdict: %w", err)
 	}
-	for i := range rounds {
-		if err := m.round(); err != nil {
-			return fmt.Errorf("sarama at %v: %w", p, err)
+	for i := 0; ; i++ {
+		if i == len(m.outcome.samples) && m.done() {
+			return nil
+		}
+		if i == len(m.outcome.samples) {
+			if err := m.round(); err != nil {
+				return fmt.Errorf("sarama at %v: %w", p, err)
+			}
 		}
 		if err := reports.Encode(report{Sample: &m.outcome.samples[i]}); err != nil {
 			return fmt.Errorf("report sarama's sample: %w", err)
 		}
 	}
-	return nil
 }
 
 func endAtMemoryLimit() {

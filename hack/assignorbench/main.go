@@ -19,7 +19,7 @@ import (
 func main() {
 	table := flag.String("table", "", "file to write the page with the table to")
 	only := flag.String("only", "", "measure only points whose name contains this text")
-	limit := flag.Duration("limit", 15*time.Second, "how long sarama may take for the rounds of one point; 0 leaves it out")
+	limit := flag.Duration("limit", 10*time.Second, "how long sarama may take for the rounds of one point; 0 leaves it out")
 	sarama := flag.Int("sarama", -1, "measure sarama alone at the point of that number (this program calls itself so)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -44,7 +44,7 @@ type row struct {
 
 func run(ctx context.Context, only, table string, limit time.Duration) error {
 	var rows []row
-	slow := map[size]bool{} // where sarama does not finish plain inputs
+	slow := map[size]bool{} // where sarama does not finish
 	for number, p := range points() {
 		if !strings.Contains(p.String(), only) {
 			continue
@@ -53,7 +53,7 @@ func run(ctx context.Context, only, table string, limit time.Duration) error {
 		if err != nil {
 			return err
 		}
-		if limit > 0 && (p.feature.name == plain || !slow[p.size]) {
+		if limit > 0 && !slow[p.size] {
 			o, err := limited(ctx, number, limit)
 			if err != nil {
 				return fmt.Errorf("sarama at %v: %w", p, err)

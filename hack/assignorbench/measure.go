@@ -11,9 +11,11 @@ const (
 	// rounds is how often each contestant is measured at a point; the median counts.
 	rounds = 5
 	// shortRun is how long a round is to last at least: what is shorter is repeated, and the mean counts.
-	shortRun = 5 * time.Millisecond
+	shortRun = 3 * time.Millisecond
 	// mostRepeats bounds these repetitions.
 	mostRepeats = 256
+	// longRun is what is measured only once.
+	longRun = 2 * time.Second
 )
 
 // sample is one round.
@@ -67,6 +69,9 @@ func contest(p point, judged func(assignment) verdict, contestants ...contestant
 	for round := range rounds {
 		for i := range all {
 			m := all[(i+round)%len(all)]
+			if m.done() {
+				continue
+			}
 			if err := m.round(); err != nil {
 				return nil, fmt.Errorf("%s at %v: %w", m.name(), p, err)
 			}
@@ -79,28 +84,39 @@ func contest(p point, judged func(assignment) verdict, contestants ...contestant
 	return outcomes, nil
 }
 
-// warmUp runs the contestant once for its assignment, and to know how often to repeat it in a round.
+// warmUp runs the contestant once for its assignment, and to know how often to repeat it in a round. What takes long stays
+// the only sample.
 func (m *measured) warmUp() (assignment, error) {
 	m.repeats = 1
-	if err := m.round(); err != nil {
-		return nil, err
-	}
-	once := max(m.outcome.samples[0].Time, 1)
-	m.outcome.samples = nil
-	m.repeats = int(min(mostRepeats, 1+shortRun/once))
 	run, result := m.attempt()
-	if err := run(); err != nil {
+	if err := m.sample(run); err != nil {
 		return nil, err
 	}
-	return result()
+	target, err := result()
+	if once := m.outcome.samples[0].Time; once < longRun {
+		m.outcome.samples = nil
+		m.repeats = int(min(mostRepeats, 1+shortRun/max(once, 1)))
+	}
+	return target, err
 }
 
-// round takes one sample. It starts with an empty heap, and leaves to the run the garbage that this makes itself.
+// done says whether the contestant has all its samples.
+func (m *measured) done() bool {
+	n := len(m.outcome.samples)
+	return n == rounds || (n > 0 && m.outcome.samples[0].Time >= longRun)
+}
+
+// round takes one sample of as many runs as make it long enough.
 func (m *measured) round() error {
 	runs := make([]func() error, m.repeats)
 	for i := range runs {
 		runs[i], _ = m.attempt()
 	}
+	return m.sample(runs...)
+}
+
+// sample measures runs. It starts with an empty heap, and leaves to the runs the garbage that they make themselves.
+func (m *measured) sample(runs ...func() error) error {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
@@ -112,9 +128,10 @@ func (m *measured) round() error {
 	}
 	took := time.Since(start)
 	runtime.ReadMemStats(&after)
+	n := len(runs)
 	m.outcome.samples = append(m.outcome.samples, sample{
-		Time:  took / time.Duration(m.repeats),
-		Bytes: (after.TotalAlloc - before.TotalAlloc) / uint64(m.repeats),
+		Time:  took / time.Duration(n),
+		Bytes: (after.TotalAlloc - before.TotalAlloc) / uint64(n),
 	})
 	return nil
 }

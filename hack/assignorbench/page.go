@@ -35,15 +35,15 @@ promises in its summary, and writes every figure as a line of JSON.
 
 The same inputs are given to ` + "`assignor.Sticky`" + `, to franz-go's sticky and cooperative-sticky balancers and to sarama's sticky
 strategy. What is held before a change is the fresh result of ` + "`assignor.Sticky`" + `. Each is measured 5 times, in turns, in one
-process, with a garbage collection before each; the median counts.
+process, with a garbage collection before each; the median counts. (What takes more than 2 seconds is measured once.)
 
 - **assignor.Sticky**: the whole call. It checks names and sizes, reads the previous ownership, and reports loads and moves.
 - **franz-go**: ` + "`BalanceOrError`" + ` of the balancer that ` + "`MemberBalancer`" + ` makes of the members' join metadata. Decoding that
   metadata is not in it; the sticky balancer decodes the previous assignment from the user data, which is. The result is its
   plan; encoding that for the members is not in it. The cooperative balancer holds back what has to be revoked first: the time
   is that of its first round, moves and loads are those at which the group comes to rest.
-- **sarama**: ` + "`Plan`" + `, in a process of its own with 15 seconds for a point and 4 GiB. "–" means that it did not finish, or was
-  not tried with features at a size at which it did not finish the plain input.
+- **sarama**: ` + "`Plan`" + `, in a process of its own with 10 seconds for a point and 4 GiB. "–" means that it did not finish, or that it was not
+  tried again at a size at which it had not finished an easier point.
 
 What the others do not know, they are given as far as they take it. Copies of a replicated topic become topics of their own.
 Weights, co-partitioning and zones mean nothing to them, save that franz-go has racks for home zones, which are set as its client sets them.
