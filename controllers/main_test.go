@@ -73,8 +73,7 @@ func startCluster(ctx context.Context) (*cluster.Cluster, error) {
 			return c, err
 		}
 	}
-	_, err = c.Kubectl(ctx, "wait", "--for=condition=Established", "--timeout=60s", "crd/consumergroups.rollcall.dev", "crd/groupmembers.rollcall.dev")
-	return c, err
+	return c, c.AwaitInstalled(ctx)
 }
 
 // applyFolder installs a kustomization; namespaces that it names are made first.

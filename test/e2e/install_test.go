@@ -43,7 +43,7 @@ func install(ctx context.Context, e *environment) (installation, error) {
 	if _, err := e.cluster.Kubectl(ctx, "apply", "-k", manifests); err != nil {
 		return installation{}, err
 	}
-	if _, err := e.cluster.Kubectl(ctx, "wait", "--for=condition=Established", "crd/consumergroups.rollcall.dev", "crd/groupmembers.rollcall.dev"); err != nil {
+	if err := e.cluster.AwaitInstalled(ctx); err != nil {
 		return installation{}, err
 	}
 	deployment, err := theDeployment(ctx, e)
