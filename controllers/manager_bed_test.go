@@ -69,8 +69,16 @@ func startManager(t *testing.T, change ...func(*Options)) *runningManager {
 // startManagerVia lets all its requests pass through a wrapper.
 func startManagerVia(t *testing.T, wrap func(http.RoundTripper) http.RoundTripper, change ...func(*Options)) *runningManager {
 	t.Helper()
+	return startManagerBy(t, managerConfig(t), wrap, change...)
+}
+
+// startManagerBy reaches the API server by that configuration.
+func startManagerBy(
+	t *testing.T, config *rest.Config, wrap func(http.RoundTripper) http.RoundTripper, change ...func(*Options),
+) *runningManager {
+	t.Helper()
 	running := &runningManager{end: make(chan struct{})}
-	config := rest.CopyConfig(managerConfig(t))
+	config = rest.CopyConfig(config)
 	config.Wrap(running.wrap)
 	config.Wrap(wrap)
 	options := DefaultOptions()
