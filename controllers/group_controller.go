@@ -5,6 +5,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
@@ -71,6 +72,7 @@ func (r *groupReconciler) setup(mgr manager.Manager, concurrency int) error {
 		source.TypedKind(informers, &v1alpha1.GroupMember{}, enqueue(coalesce, itsGroup[*v1alpha1.GroupMember])),
 		source.TypedKind(informers, &appsv1.ControllerRevision{}, enqueue(coalesce, itsGroup[*appsv1.ControllerRevision])),
 		source.TypedKind(informers, &coordinationv1.Lease{}, heartbeats(r.sessions)),
+		source.TypedKind(informers, &corev1.Pod{}, enqueue(coalesce, r.ofRival), podEnds()),
 		source.TypedKind(informers, &appsv1.StatefulSet{}, enqueue(coalesce, namedRequests[*appsv1.StatefulSet]), replicas),
 		source.TypedKind(informers, &appsv1.Deployment{}, enqueue(coalesce, namedRequests[*appsv1.Deployment]), deploymentReplicas),
 	)
@@ -94,9 +96,10 @@ func namedRequests[T client.Object](_ context.Context, workload T) ([]reconcile.
 	return requests, nil
 }
 
-// differ tells whether a workload's declared replicas, or the groups they are declared for, changed.
+// differ tells whether a workload's declared replicas, the groups they are declared for, or whether they have names, changed.
 func differ(a, b client.Object, replicasA, replicasB *int32) bool {
 	return ptr.Deref(replicasA, 1) != ptr.Deref(replicasB, 1) ||
 		a.GetAnnotations()[v1alpha1.GroupAnnotation] != b.GetAnnotations()[v1alpha1.GroupAnnotation] ||
+		a.GetAnnotations()[v1alpha1.MembershipAnnotation] != b.GetAnnotations()[v1alpha1.MembershipAnnotation] ||
 		(a.GetDeletionTimestamp() == nil) != (b.GetDeletionTimestamp() == nil)
 }

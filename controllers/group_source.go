@@ -20,14 +20,16 @@ import (
 // groupSource gives one group's objects from the cache and, where asked, from the API server.
 type groupSource struct {
 	*reader
-	group    types.NamespacedName
-	store    Store
-	library  *planLibrary
-	clock    clock.PassiveClock
-	config   coordinator.Config
-	term     *Term
-	presence *livePresence
-	sessions *Sessions
+	group   types.NamespacedName
+	store   Store
+	library *planLibrary
+	clock   clock.PassiveClock
+	config  coordinator.Config
+	// workloadConfig is presence's, for what it would say of a pod's name.
+	workloadConfig presence.Config
+	term           *Term
+	presence       *livePresence
+	sessions       *Sessions
 }
 
 var _ Source = (*groupSource)(nil)
@@ -52,6 +54,9 @@ func (s *groupSource) Snapshot(ctx context.Context) (coordinator.Snapshot, error
 		return snapshot, err
 	}
 	snapshot.LastSeen = s.sessions.Of(ctx, members)
+	if snapshot.Rivals, err = s.rivals(ctx, members); err != nil {
+		return snapshot, err
+	}
 	snapshot.Declared, err = s.declared(ctx)
 	return snapshot, err
 }

@@ -79,7 +79,7 @@ func (o *Options) AddFlags(flags *flag.FlagSet) {
 	flags.StringVar(&o.ProbeAddress, "health-probe-bind-address", o.ProbeAddress, "Address of /healthz and /readyz; 0 serves none.")
 	flags.DurationVar(&o.SessionMin, "session-timeout-min", o.SessionMin, "Least session timeout that a group or member may ask for, inclusive.")
 	flags.DurationVar(&o.SessionMax, "session-timeout-max", o.SessionMax, "Greatest session timeout that a group or member may ask for, inclusive.")
-	flags.BoolVar(&o.StaticMembership, "static-membership", o.StaticMembership, "Know pods of StatefulSets by their names; without it names are ignored and everyone is dynamic.")
+	flags.BoolVar(&o.StaticMembership, "static-membership", o.StaticMembership, "Know members by their names; without it names are ignored and everyone is dynamic.")
 	flags.BoolVar(&o.ForcedRebalance, "forced-rebalance", o.ForcedRebalance, "Act on the annotation rollcall.dev/rebalance.")
 	flags.IntVar(&o.Concurrency, "concurrency", o.Concurrency, "How many groups, workloads and pods are decided at once, each.")
 	flags.IntVar(&o.InFlight, "writes-in-flight", o.InFlight, "How many writes of one group are in flight at once.")
@@ -111,6 +111,7 @@ func (o *Options) Validate() error {
 func (o *Options) coordinatorConfig() coordinator.Config {
 	return coordinator.Config{
 		SessionMin: o.SessionMin, SessionMax: o.SessionMax, NoForcedRebalance: !o.ForcedRebalance, ServeSelfRegistered: true,
+		NoStaticMembership: !o.StaticMembership,
 	}
 }
 

@@ -43,7 +43,7 @@ func TestFlagsReachTheDecisions(t *testing.T) {
 	options := DefaultOptions()
 	options.StaticMembership, options.ForcedRebalance = false, false
 	group, workload := options.coordinatorConfig(), options.presenceConfig()
-	if !group.NoForcedRebalance || group.SessionMax != options.SessionMax || !group.ServeSelfRegistered {
+	if !group.NoForcedRebalance || group.SessionMax != options.SessionMax || !group.ServeSelfRegistered || !group.NoStaticMembership {
 		t.Errorf("coordinator: %+v", group)
 	}
 	if !workload.NoStaticMembership || workload.SessionMin != options.SessionMin {

@@ -192,7 +192,7 @@ func (h *hands) addReconcilers() error {
 	groupSourceOf := func(key types.NamespacedName) *groupSource {
 		return &groupSource{
 			reader: h.reader, group: key, store: h.store(ownerCoordinator), library: library, clock: h.clock,
-			config: h.options.coordinatorConfig(), term: h.term,
+			config: h.options.coordinatorConfig(), workloadConfig: h.options.presenceConfig(), term: h.term,
 			presence: &livePresence{workloads: workloads, source: workloadSourceOf},
 			sessions: h.sessions,
 		}

@@ -68,6 +68,9 @@ func (v *view) fits(m *member) verdict {
 		return verdict{v1alpha1.ReasonNotServed, "this manager does not serve members that registered themselves: " +
 			"annotate a StatefulSet or Deployment with " + v1alpha1.GroupAnnotation + " instead"}
 	}
+	if taken := v.nameTaken(m); !taken.accepted() {
+		return taken
+	}
 	if v.leaderMode() && v.cannotAcknowledge(m) {
 		return verdict{v1alpha1.ReasonCannotJoin, "its pod cannot release and join: the pod template needs an agent, or " +
 			v1alpha1.AcknowledgesAnnotation + ": \"true\" and a process that takes part itself"}

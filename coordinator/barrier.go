@@ -85,7 +85,7 @@ func (v *view) longestRebalance(members []*member) time.Duration {
 
 // missesBarrier: a dynamic member has not joined the round by its deadline, though others have. A static one stays.
 func (v *view) missesBarrier(m *member) bool {
-	return v.leaderMode() && m.Spec.MemberName == "" && m.stays() && !v.joinedRound(m) && v.someJoinedInTime() && v.confirmed(m)
+	return v.leaderMode() && !v.static(m) && m.stays() && !v.joinedRound(m) && v.someJoinedInTime() && v.confirmed(m)
 }
 
 // someJoinedInTime: the deadline of the open round has come, and somebody who is present has joined.

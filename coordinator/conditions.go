@@ -146,7 +146,7 @@ func (v *view) setMemberConditions(d *draft) {
 		setCondition(&st.Conditions, v.Now, d.m.Generation, v.assignedCondition(d))
 	}
 	if d.m.Spec.MemberName != "" {
-		setCondition(&st.Conditions, v.Now, d.m.Generation, namesUnique(st))
+		setCondition(&st.Conditions, v.Now, d.m.Generation, v.namesUnique(d))
 	}
 }
 

@@ -33,7 +33,17 @@ func (v *view) duplicateIsOver(m *member) bool {
 }
 
 // namesUnique is the member's condition.
-func namesUnique(st *v1alpha1.GroupMemberStatus) metav1.Condition {
+func (v *view) namesUnique(d *draft) metav1.Condition {
+	st := d.status()
+	if v.namesIgnored(d.m) {
+		return namesOff()
+	}
+	if taken := v.nameTaken(d.m); st.State == v1alpha1.MemberRejected && !taken.accepted() {
+		return condition(v1alpha1.NamesUnique, false, taken.reason, taken.message)
+	}
+	if rival, ok := v.Rivals[d.m.Name]; ok {
+		return condition(v1alpha1.NamesUnique, false, v1alpha1.ReasonNameTaken, rivalry(rival))
+	}
 	if taken := st.Takeover; taken != nil && taken.Duplicate {
 		hosts := taken.Hosts[max(0, len(taken.Hosts)-2):]
 		return condition(v1alpha1.NamesUnique, false, "DuplicateName",
@@ -54,5 +64,26 @@ func (v *view) groupNamesUnique() metav1.Condition {
 		return condition(v1alpha1.NamesUnique, false, "DuplicateName",
 			shorten("two processes use one name: "+strings.Join(twice, "; "), maxReason))
 	}
+	if claims := v.claims(); len(claims) > 0 {
+		return condition(v1alpha1.NamesUnique, false, v1alpha1.ReasonNameTaken,
+			shorten("who was there first keeps its name: "+strings.Join(claims, "; "), maxReason))
+	}
+	if v.Config.NoStaticMembership {
+		return namesOff()
+	}
 	return condition(v1alpha1.NamesUnique, true, "Unique", "every static name has one process")
+}
+
+// claims names everybody who wants a name that another has: pods, and members that are Rejected for it.
+func (v *view) claims() []string {
+	var claims []string
+	for _, m := range v.members {
+		if rival, ok := v.Rivals[m.Name]; ok && v.static(m) {
+			claims = append(claims, fmt.Sprintf("pod %s wants the name of GroupMember %s (%s)", rival.Pod, m.Name, m.Spec.Host))
+		}
+		if m.Status.State == v1alpha1.MemberRejected && !v.nameTaken(m).accepted() {
+			claims = append(claims, fmt.Sprintf("GroupMember %s (%s) wants the name of %s", m.Name, m.Spec.Host, v.firstOf(m).Name))
+		}
+	}
+	return claims
 }

@@ -80,6 +80,8 @@ func (v *view) fact(m *member, verdicts map[*member]verdict) *draft {
 		return v.comeBack(m)
 	case hasLeft(m.Status.State):
 		return v.leaveAgain(m)
+	case restarted(m) && v.namesIgnored(m) && inGeneration(m.Status.State):
+		return v.replaceNameless(m)
 	case restarted(m):
 		return v.takeOver(m)
 	case inGeneration(m.Status.State):
@@ -207,6 +209,8 @@ func (v *view) keepCurrent(m *member) *draft {
 		d.status().State, d.status().Unavailable = v1alpha1.MemberActive, nil
 		d.event(false, "Available", "is back within its timeout: keeps what it holds")
 		return d
+	case v.rivalUntold(m), v.namesIgnoredUntold(m):
+		return v.draft(m)
 	case v.duplicateIsOver(m):
 		d := v.draft(m)
 		d.status().Takeover.Duplicate = false

@@ -22,6 +22,8 @@ type Snapshot struct {
 	Declared map[Workload]int32
 	// LastSeen is each Lease member's session, by object name of the GroupMember.
 	LastSeen map[string]Session
+	// Rivals are the pods that bear the name of a member that registered itself, by the object name of that GroupMember.
+	Rivals map[string]Rival
 	// Live says what was read live, past any cache, for this very snapshot.
 	Live Live
 	// Config of the manager.
@@ -72,6 +74,8 @@ type Config struct {
 	NoForcedRebalance bool
 	// ServeSelfRegistered: this coordinator sees Leases, so it can serve members that registered themselves.
 	ServeSelfRegistered bool
+	// NoStaticMembership: the names of members that register themselves are ignored.
+	NoStaticMembership bool
 	// Assign finds an assignor by its name in the API; nil means assignor.ByName.
 	Assign func(name string) (assignor.Assignor, bool)
 }

@@ -130,6 +130,6 @@ func (v *view) leaderSilent(m *member) bool {
 
 // silentLeaderDies: a dynamic leader does not outlive its silence; a static one keeps its membership.
 func (v *view) silentLeaderDies(m *member) bool {
-	return v.syncAwaited() && m.Spec.MemberName == "" && m.stays() && v.leads(m) && !v.Group.Spec.Paused &&
+	return v.syncAwaited() && !v.static(m) && m.stays() && v.leads(m) && !v.Group.Spec.Paused &&
 		v.leaderSilent(m) && v.confirmed(m)
 }

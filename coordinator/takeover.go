@@ -85,6 +85,9 @@ func (d *draft) raiseTokens() {
 // holdBackFromSuccessor revokes from the former incarnation; the new one has the same copies pending.
 func (v *view) holdBackFromSuccessor(d *draft) {
 	st := d.status()
+	if st.Assignment == nil {
+		return
+	}
 	held := expand(st.Assignment.TopicPartitions)
 	pending := append(expand(st.Pending), untokened(held)...)
 	v.revoke(d, held, nil)

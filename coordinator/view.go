@@ -27,6 +27,8 @@ type view struct {
 	anyAvailable bool
 	// inTime is someJoinedInTime, once asked for.
 	inTime *bool
+	// firstByName are the members that bear each static name by right; nil until it is asked for.
+	firstByName map[string]*member
 	// need collects what must be read live before this can be decided.
 	need Live
 	// wakeAt is the earliest deadline that was looked at and has not passed.

@@ -34,6 +34,8 @@ const (
 // Reasons of conditions on groups and members.
 const (
 	ReasonInconsistentGroupProtocol = "InconsistentGroupProtocol"
+	ReasonNameTaken                 = "NameTaken"
+	ReasonStaticMembershipOff       = "StaticMembershipOff"
 	ReasonGroupMaxSizeReached       = "GroupMaxSizeReached"
 	ReasonGroupTooLarge             = "GroupTooLarge"
 	ReasonInvalidSessionTimeout     = "InvalidSessionTimeout"

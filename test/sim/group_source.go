@@ -7,11 +7,14 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/rollcall-dev/rollcall/api/v1alpha1"
 	"github.com/rollcall-dev/rollcall/controllers"
 	"github.com/rollcall-dev/rollcall/coordinator"
+	"github.com/rollcall-dev/rollcall/presence"
 )
 
 // wholePlans is how many of a group's plans a snapshot carries with their contents.
@@ -46,6 +49,7 @@ func (g *groupSource) Snapshot(context.Context) (coordinator.Snapshot, error) {
 	})
 	snapshot.Plans = m.world.plans.parse(ownPlans(snapshot.Group, plans))
 	snapshot.Declared = declared(view, g.group)
+	snapshot.Rivals = m.rivals(view, snapshot.Members)
 	return snapshot, nil
 }
 
@@ -58,6 +62,7 @@ func (g *groupSource) base() coordinator.Snapshot {
 		Config: coordinator.Config{
 			SessionMin: flags.SessionMin, SessionMax: flags.SessionMax,
 			NoForcedRebalance: flags.NoForcedRebalance, ServeSelfRegistered: true,
+			NoStaticMembership: flags.NoStaticMembership,
 		},
 		Term: m.term.Next(),
 		Now:  m.world.Now(),
@@ -158,6 +163,26 @@ func (c planCache) whole(revision *appsv1.ControllerRevision) *coordinator.Plan 
 	}
 	c[revision.UID] = plan
 	return plan
+}
+
+// rivals are the pods that would be members under the name of one that registered itself.
+func (m *Manager) rivals(view View, members []*v1alpha1.GroupMember) map[string]coordinator.Rival {
+	config := presence.Config{NoStaticMembership: m.world.flags.NoStaticMembership}
+	rivals := map[string]coordinator.Rival{}
+	for _, member := range members {
+		if member.Spec.Workload != nil || member.Spec.MemberName == "" {
+			continue
+		}
+		pod := GetFrom[*corev1.Pod](view, member.Spec.MemberName)
+		if pod == nil || metav1.GetControllerOf(pod) == nil {
+			continue
+		}
+		set := GetFrom[*appsv1.StatefulSet](view, metav1.GetControllerOf(pod).Name)
+		if set != nil && presence.Claims(set, pod, member.Spec.Group, config) {
+			rivals[member.Name] = coordinator.Rival{Pod: pod.Name, Node: pod.Spec.NodeName}
+		}
+	}
+	return rivals
 }
 
 // declared are the replicas of the workloads whose annotation names the group.

@@ -26,7 +26,7 @@ const (
 
 // Kinds whose change concerns each reconciler.
 var (
-	groupKinds    = []string{KindConsumerGroup, KindGroupMember, KindControllerRevision, KindStatefulSet, KindDeployment}
+	groupKinds    = []string{KindConsumerGroup, KindGroupMember, KindControllerRevision, KindStatefulSet, KindDeployment, KindPod}
 	workloadKinds = []string{KindConsumerGroup, KindGroupMember, KindStatefulSet, KindDeployment, KindReplicaSet, KindPod, KindNode}
 	publishKinds  = []string{KindConsumerGroup, KindGroupMember, KindPod}
 )
