@@ -103,8 +103,13 @@ func (w *world) putPlan(o *appsv1.ControllerRevision, foreign bool) {
 	stored.UID = types.UID(fmt.Sprintf("plan-%s-%d", o.Name, w.born(o.Name)))
 	stored.CreationTimestamp = metav1.NewTime(w.now)
 	content := w.content(o)
-	w.plans = append(w.plans, slot[*coordinator.Plan]{name: o.Name})
-	w.plans[len(w.plans)-1].put(&coordinator.Plan{Revision: stored, Content: content}, foreign)
+	// A cache that still shows a deleted plan of that name has one place for both.
+	i := w.planIndex(o.Name)
+	if i < 0 {
+		i = len(w.plans)
+		w.plans = append(w.plans, slot[*coordinator.Plan]{name: o.Name})
+	}
+	w.plans[i].put(&coordinator.Plan{Revision: stored, Content: content}, foreign)
 	slices.SortStableFunc(w.plans, func(a, b slot[*coordinator.Plan]) int { return int(planRank(b) - planRank(a)) })
 }
 
