@@ -7,9 +7,22 @@ import "math"
 // goals before these have settled: as many copies are kept as before.
 type polisher struct {
 	*state
-	counts [][]int32 // group -> member -> slots; made when first asked for
-	least  []float64 // group -> the least that one more slot of it adds to unevenness; negative if not known
-	abroad []int32   // member -> slots that are not at home there
+	counts [][]int32      // group -> member -> slots; made when first asked for
+	least  []float64      // group -> the least that one more slot of it adds to unevenness; negative if not known
+	abroad []int32        // member -> slots that are not at home there
+	stuck  map[place]bool // at which no slot that nobody has had can be exchanged
+}
+
+// place is a member's slots of one group that have the same home. Where they have no other copies they are alike: if nothing
+// helps one of them, nothing helps the others until something moves.
+type place struct{ group, member, home int32 }
+
+func (po *polisher) placeOf(s int32) place {
+	home := int32(anywhere)
+	if po.home != nil {
+		home = po.home[s]
+	}
+	return place{po.groupOf[s], po.assign[s], home}
 }
 
 // polishBudget bounds the time for a problem: how many exchanges are looked at.
@@ -17,7 +30,7 @@ const polishBudget = 1 << 18
 
 // polish improves the last two goals as far as single exchanges can, within its bounds. It says whether it changed anything.
 func (st *state) polish() bool {
-	po := &polisher{state: st, counts: make([][]int32, len(st.p.groups)), least: make([]float64, len(st.p.groups))}
+	po := &polisher{state: st, stuck: map[place]bool{}, counts: make([][]int32, len(st.p.groups)), least: make([]float64, len(st.p.groups))}
 	for g := range po.least {
 		po.least[g] = -1
 	}
@@ -50,12 +63,13 @@ func (po *polisher) countAbroad() {
 // improveOne makes the first exchange of the slot s that helps: against any slot of one that has had s, or against one that
 // its member has gained. The latter is left to the other slot if s itself would be no better off.
 func (po *polisher) improveOne(s int32) bool {
-	for _, m := range po.ownersOf(s) {
+	owners := po.ownersOf(s)
+	for _, m := range owners {
 		if po.exchange(s, m, true) {
 			return true
 		}
 	}
-	if po.atHome(s, po.assign[s]) && !po.crowded(s) {
+	if (po.atHome(s, po.assign[s]) && !po.crowded(s)) || po.stuck[po.placeOf(s)] {
 		return false
 	}
 	for _, m := range po.kinds[po.kindOf[s]].takers {
@@ -68,6 +82,9 @@ func (po *polisher) improveOne(s int32) bool {
 		if po.handOn(s, m) || po.exchange(s, m, false) {
 			return true
 		}
+	}
+	if po.kinds[po.kindOf[s]].plain && len(owners) == 0 && po.budget > 0 {
+		po.stuck[po.placeOf(s)] = true
 	}
 	return false
 }
@@ -203,5 +220,6 @@ func (po *polisher) move(s, m int32) {
 		po.abroad[m]++
 	}
 	po.least[po.groupOf[s]] = -1
+	clear(po.stuck)
 	po.put(s, m)
 }

@@ -45,7 +45,8 @@ func figuresOf(f *feature, o *outcome) []figure {
 		return []figure{{Figure: "did not finish", Value: o.failure}}
 	}
 	list := []figure{
-		{Figure: "median ns", Value: o.time().Nanoseconds()},
+		{Figure: "median processor ns", Value: o.time().Nanoseconds()},
+		{Figure: "median ns passed", Value: o.passed().Nanoseconds()},
 		{Figure: "rounds", Value: len(o.samples)},
 		{Figure: "allocated bytes", Value: o.bytes()},
 		{Figure: "moved copies", Value: o.verdict.Moved},

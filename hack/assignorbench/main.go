@@ -53,7 +53,7 @@ func run(ctx context.Context, only, table string, limit time.Duration) error {
 		if err != nil {
 			return err
 		}
-		if limit > 0 && !slow[p.size] {
+		if limit > 0 && p.feature.name == plain && !slow[p.size] {
 			o, err := limited(ctx, number, limit)
 			if err != nil {
 				return fmt.Errorf("sarama at %v: %w", p, err)

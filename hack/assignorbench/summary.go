@@ -55,7 +55,7 @@ func writeSpeed(b *bytes.Buffer, rows []row, what string, in func(point) bool) {
 		n++
 	}
 	if n > 0 {
-		fmt.Fprintf(b, "- %s, franz-go's sticky balancer takes %.1f to %.1f times as long; it is the faster one at %d of %d points.\n",
+		fmt.Fprintf(b, "- %s, franz-go's sticky balancer takes %.1f to %.1f times as long; at %d of %d points it is faster.\n",
 			what, least, most, slower, n)
 	}
 }
