@@ -20,20 +20,7 @@ var commands = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
 func TestThePageOnSelfRegisteredProcesses(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
-	page, err := os.ReadFile("../../docs/self-registered.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	// Heartbeats end with the script, however it ends.
-	script := "set -euo pipefail\ntrap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n"
-	blocks := commands.FindAllSubmatch(page, -1)
-	if len(blocks) < 8 {
-		t.Fatalf("the page has %d blocks of commands", len(blocks))
-	}
-	for number, block := range blocks {
-		script += fmt.Sprintf("echo '--- block %d' >&2\n%s", number+1, block[1])
-	}
-	s.shell(script)
+	s.runPage("self-registered.md", 8)
 
 	var states []v1alpha1.MemberState
 	moved := 0
@@ -62,6 +49,25 @@ func TestThePageOnSelfRegisteredProcesses(t *testing.T) {
 			t.Errorf("carl has never been %s, but %v", state, states)
 		}
 	}
+}
+
+// runPage runs all commands of a page of the documentation, of which there are at least so many blocks.
+func (s *sandbox) runPage(name string, least int) {
+	s.t.Helper()
+	page, err := os.ReadFile(filepath.Join("../../docs", name))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	// Heartbeats end with the script, however it ends.
+	script := "set -euo pipefail\ntrap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n"
+	blocks := commands.FindAllSubmatch(page, -1)
+	if len(blocks) < least {
+		s.t.Fatalf("%s has %d blocks of commands", name, len(blocks))
+	}
+	for number, block := range blocks {
+		script += fmt.Sprintf("echo '--- block %d' >&2\n%s", number+1, block[1])
+	}
+	s.shell(script)
 }
 
 // shell runs a script with a kubectl that works in the sandbox, in a folder of its own.
