@@ -22,7 +22,7 @@ type sessionBed struct {
 
 func newSessionBed(t *testing.T, members ...*v1alpha1.GroupMember) *sessionBed {
 	t.Helper()
-	objects := make([]client.Object, 0, len(members))
+	objects := []client.Object{bedGroup()}
 	for _, member := range members {
 		objects = append(objects, member)
 	}
@@ -195,4 +195,37 @@ func TestAnOutageHelpsOnlyWhoWasThere(t *testing.T) {
 	b.pass(3 * time.Second)
 	contact.answered()
 	b.seen("a", 0)
+}
+
+// What a watch has not brought yet is seen by a live read, before anyone is declared dead.
+func TestALiveReadSeesTheNewestRenewal(t *testing.T) {
+	b := newSessionBed(t, selfRegistered("a", v1alpha1.MemberActive))
+	b.renew("a", "a-1", 9)
+	b.pass(20 * time.Second)
+	snapshot := b.snapshot()
+	if got := snapshot.LastSeen["g.a"].Seen; got != b.clock.Now().Add(-20*time.Second) {
+		t.Errorf("the cache's last renewal is of %s", got)
+	}
+	stored := selfRegistered("a", v1alpha1.MemberActive)
+	stored.UID, stored.ResourceVersion = "a-uid", "1"
+	b.server.objects[KeyOf(stored)] = stored
+	need := coordinator.Live{Members: map[string]bool{"g.a": true}}
+	read := func() coordinator.Session {
+		t.Helper()
+		if err := b.groupSource().ReadLive(t.Context(), &snapshot, need); err != nil {
+			t.Fatal(err)
+		}
+		if !snapshot.Live.Members["g.a"] {
+			t.Error("the member is not marked as read")
+		}
+		return snapshot.LastSeen["g.a"]
+	}
+	if got := read(); got.Seen != b.clock.Now().Add(-20*time.Second) {
+		t.Errorf("without a Lease the last renewal is of %s", got.Seen)
+	}
+	lease := b.lease("a", "a-1", 9)
+	b.server.objects[KeyOf(lease)] = lease
+	if got := read(); got.Seen != b.clock.Now() {
+		t.Errorf("the live Lease's last renewal is of %s", got.Seen)
+	}
 }

@@ -125,11 +125,20 @@ func (r *workloadReconciler) ofGroup(ctx context.Context, group *v1alpha1.Consum
 	return keys, nil
 }
 
-func (r *workloadReconciler) ofMember(_ context.Context, member *v1alpha1.GroupMember) ([]WorkloadKey, error) {
+// ofMember is the member's workload, or that of the pod which bears the name of a member that registered itself: the pod
+// takes the name when it is free.
+func (r *workloadReconciler) ofMember(ctx context.Context, member *v1alpha1.GroupMember) ([]WorkloadKey, error) {
 	if of, ok := workloadOf(member); ok {
 		return []WorkloadKey{of}, nil
 	}
-	return nil, nil
+	if member.Spec.MemberName == "" {
+		return nil, nil
+	}
+	pod, ok, err := r.pod(ctx, types.NamespacedName{Namespace: member.Namespace, Name: member.Spec.MemberName})
+	if err != nil || !ok {
+		return nil, err
+	}
+	return r.ofPod(ctx, pod)
 }
 
 // concerned are those of the workloads that have to do with any group: they name one, or did and still have members.

@@ -80,10 +80,8 @@ func (v *view) fact(m *member, verdicts map[*member]verdict) *draft {
 		return v.comeBack(m)
 	case hasLeft(m.Status.State):
 		return v.leaveAgain(m)
-	case restarted(m) && v.namesIgnored(m) && inGeneration(m.Status.State):
-		return v.replaceNameless(m)
 	case restarted(m):
-		return v.takeOver(m)
+		return v.succeed(m)
 	case inGeneration(m.Status.State):
 		return v.keepCurrent(m)
 	}

@@ -85,6 +85,14 @@ func rivalry(r Rival) string {
 	return fmt.Sprintf("pod %s%s bears this name too and is no member: rename one of the two, or delete this GroupMember", r.Pod, where)
 }
 
+// succeed: another incarnation has come. It takes its name's place over, where names count.
+func (v *view) succeed(m *member) *draft {
+	if v.namesIgnored(m) && inGeneration(m.Status.State) {
+		return v.replaceNameless(m)
+	}
+	return v.takeOver(m)
+}
+
 // replaceNameless: with names ignored, a process that comes under the name of another is a new member. What the former holds
 // ends as that of anyone who has left without a word.
 func (v *view) replaceNameless(m *member) *draft {

@@ -2,7 +2,9 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -20,12 +22,20 @@ spec: {topics: [{name: t, partitions: 1}]}
 `
 )
 
-// AwaitInstalled waits until the API server takes Rollcall's objects. That its kinds are established is not enough: what mutating
-// policies know of kinds is brought up to date every few seconds, and until then each object of a new kind is refused.
+// creatorNoted is what the policies' work on a new group is known by.
+const creatorNoted = "rollcall.dev/creator"
+
+// AwaitInstalled waits until the API server takes Rollcall's objects and minds its policies. That the kinds are established is not
+// enough: policies come into force some time later, and what mutating ones know of kinds is brought up to date every few seconds;
+// in between each object of a new kind is refused.
 func (c *Cluster) AwaitInstalled(ctx context.Context) error {
 	var last error
 	err := wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, installTimeout, true, func(ctx context.Context) (bool, error) {
-		_, last = c.kubectl(ctx, probeGroup, []string{"create", "--dry-run=server", "-f", "-"})
+		var made string
+		made, last = c.kubectl(ctx, probeGroup, []string{"create", "--dry-run=server", "-o", "yaml", "-f", "-"})
+		if last == nil && !strings.Contains(made, creatorNoted) {
+			last = errors.New("no policy notes who creates it")
+		}
 		return last == nil, nil
 	})
 	if err != nil {
