@@ -85,7 +85,7 @@ func (k *keyer) instantWithin(t time.Time, bound time.Duration) {
 		return
 	}
 	ago := k.moment.Sub(t)
-	if ago >= bound {
+	if ago >= bound && !k.exact {
 		k.text("old")
 		return
 	}

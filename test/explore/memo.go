@@ -27,6 +27,8 @@ type aspect struct {
 	term      string
 	// ownTerms: whose term anything is from makes no difference any more.
 	ownTerms bool
+	// exact: instants count however long ago they are.
+	exact bool
 }
 
 type hashed struct {
@@ -93,6 +95,7 @@ func (w *world) rebased(known []coordinator.Decision) []coordinator.Decision {
 // they are: a decision bears them.
 func (w *world) seenKey() uint64 {
 	k := w.keyer()
+	k.exact = true // What was revoked long ago is still part of what a member is told.
 	k.number(k.aspect.now)
 	k.number(k.top)
 	k.number(k.base)
