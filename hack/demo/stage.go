@@ -83,13 +83,12 @@ func (s *stage) install(ctx context.Context) error {
 	for _, args := range [][]string{
 		{"apply", "-k", "config/default"},
 		{"scale", "deployment/rollcall-manager", "-n", systemNamespace, "--replicas=0"},
-		{"wait", "--for=condition=Established", "crd/consumergroups.rollcall.dev", "crd/groupmembers.rollcall.dev"},
 	} {
 		if _, err := s.cluster.Kubectl(ctx, args...); err != nil {
 			return err
 		}
 	}
-	return nil
+	return s.cluster.AwaitInstalled(ctx)
 }
 
 // strike ends everything that runs. Where something failed, the logs stay, and it says where.
