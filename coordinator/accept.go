@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"time"
 
@@ -24,23 +25,33 @@ func (v *view) judge() map[*member]verdict {
 	if len(outsiders) == 0 {
 		return nil
 	}
-	return v.judgeInOrder(outsiders, v.staying())
+	staying := v.staying()
+	return v.judgeInOrder(outsiders, staying, staying)
 }
 
 // judgeAll gives the verdict on everybody for a commit: those in the generation first, oldest first, then who asks.
 func (v *view) judgeAll() map[*member]verdict {
-	return v.judgeInOrder(append(v.unchangedFirst(v.staying()), v.outsiders()...), nil)
+	staying := v.staying()
+	return v.judgeInOrder(append(oldestFirst(staying), v.outsiders()...), nil, staying)
 }
 
-func (v *view) judgeInOrder(candidates, in []*member) map[*member]verdict {
+func oldestFirst(members []*member) []*member {
+	sorted := slices.Clone(members)
+	slices.SortStableFunc(sorted, func(a, b *member) int { return a.CreationTimestamp.Compare(b.CreationTimestamp.Time) })
+	return sorted
+}
+
+// judgeInOrder gives the verdict on candidates beside those who are in for certain; those who stay have agreed on protocols
+// before anybody else is asked.
+func (v *view) judgeInOrder(candidates, in, staying []*member) map[*member]verdict {
 	verdicts := make(map[*member]verdict, len(candidates))
 	size := v.planSize(in)
 	places := len(in)
-	protocols := v.agreementOf(in)
+	protocols, misfits := v.agreementOf(staying)
 	for _, m := range candidates {
 		d := v.fits(m)
-		if d.accepted() && !protocols.fits(m) {
-			d = protocols.inconsistent(m)
+		if d.accepted() {
+			d = protocols.judge(m, misfits)
 		}
 		if limit := v.Group.Spec.MaxMembers; d.accepted() && limit > 0 && places >= int(limit) {
 			d = verdict{v1alpha1.ReasonGroupMaxSizeReached, fmt.Sprintf(

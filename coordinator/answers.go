@@ -30,7 +30,7 @@ func (v *view) runSync(r *round) []Write {
 
 // syncDraft is nil where nothing can have changed for the member.
 func (v *view) syncDraft(m *member, sync *v1alpha1.Sync, down bool) *draft {
-	answers, drops := sync != nil && m.named && v.lacksAnswer(m, sync), v.dropsState(m, down)
+	answers, drops := sync != nil && m.named && v.lacksAnswer(m), v.dropsState(m, down)
 	if !v.activates(m) && (m.Status.State == "" || !answers && !drops && !v.tellsOfSync(m)) {
 		return nil // Of one that nothing is known of yet, Pending is showAsking's to write.
 	}
@@ -72,8 +72,8 @@ func (v *view) answered(m *member) bool {
 	return v.plan != nil && m.named && m.Status.Assignment != nil && m.Status.Generation == v.plan.Generation
 }
 
-func (v *view) lacksAnswer(m *member, sync *v1alpha1.Sync) bool {
-	return !v.answered(m) || !syncHash(sync).same(m.Status.Assignment.Sync)
+func (v *view) lacksAnswer(m *member) bool {
+	return !v.answered(m) || !v.seenSync().hash.same(m.Status.Assignment.Sync)
 }
 
 // synced: everybody whom the plan names has its answer.
@@ -87,7 +87,7 @@ func (v *view) synced(r *round) bool {
 func (v *view) give(d *draft, sync *v1alpha1.Sync) {
 	st, token := d.status(), v.generationToken(v.plan.Generation)
 	st.LastToken = max(st.LastToken, tokenOf(st))
-	answer := &v1alpha1.MemberAssignment{Token: token, Sync: syncHash(sync).String()}
+	answer := &v1alpha1.MemberAssignment{Token: token, Sync: v.seenSync().hash.String()}
 	for i := range sync.Assignments {
 		if sync.Assignments[i].MemberID == st.MemberID {
 			answer.State = sync.Assignments[i].State
@@ -98,11 +98,20 @@ func (v *view) give(d *draft, sync *v1alpha1.Sync) {
 		answer.State = nil
 	}
 	answer.TopicPartitions = v.decode(answer.State, token)
+	if bytesStored(d.m, answer.State)+listBytes(answer.TopicPartitions) > maxListBytes {
+		answer.TopicPartitions = nil // They only show what the bytes say.
+	}
 	st.Assignment, st.Generation = answer, v.plan.Generation
 }
 
-// stateTooLarge: with this state the member's object could not be written. Bytes take a third more in JSON.
+// stateTooLarge: with this state the member's object could not be written.
 func (v *view) stateTooLarge(m *member, state []byte) bool {
+	return bytesStored(m, state) > maxListBytes
+}
+
+// bytesStored is what a state takes of the member's object beside what its process has written there. Bytes take a third
+// more in JSON.
+func bytesStored(m *member, state []byte) int {
 	size := len(state)
 	for i := range m.Spec.Protocols {
 		size += len(m.Spec.Protocols[i].Metadata)
@@ -112,7 +121,7 @@ func (v *view) stateTooLarge(m *member, state []byte) bool {
 			size += len(m.Spec.Sync.Assignments[i].State)
 		}
 	}
-	return size/3*4 > maxListBytes
+	return size / 3 * 4
 }
 
 // maxTopicName is what the API takes for a topic's name.
@@ -144,6 +153,35 @@ func (v *view) decodes() bool {
 	return len(v.Group.Spec.Topics) > 0 && slices.ContainsFunc(v.members, func(m *member) bool {
 		return m.named && len(assignmentOf(m)) > 0
 	})
+}
+
+// countCovered counts the copies that the leader's states cover. A leader may give a partition to more members than it has
+// copies, or one that the group does not have: neither makes up for one that it gives to nobody.
+func (v *view) countCovered() int32 {
+	type partition struct {
+		topic  string
+		number int32
+	}
+	holders := map[partition]int32{}
+	var covered int32
+	for _, m := range v.members {
+		if !m.named {
+			continue
+		}
+		for _, tp := range assignmentOf(m) {
+			s := v.topic(tp.Topic)
+			if s == nil {
+				continue
+			}
+			for _, p := range tp.Partitions {
+				if one := (partition{tp.Topic, p}); p < s.Partitions && holders[one] < replicas(s) {
+					holders[one]++
+					covered++
+				}
+			}
+		}
+	}
+	return covered
 }
 
 // showsTrouble: an error in this generation is shown on every member.

@@ -17,12 +17,12 @@ func (v *view) barrierOver(r *round) bool {
 	if len(r.causes) == 0 || v.Group.Spec.Paused {
 		return false
 	}
-	if v.planLost {
-		return true // All count as joined under their standing spec.
-	}
 	due := v.passed(r.deadline)
 	if len(v.electable(r)) == 0 {
-		return false
+		return false // Nobody who is present could lead.
+	}
+	if v.planLost {
+		return true // All count as joined under their standing spec.
 	}
 	return due || len(r.staying) > 0 && v.everybodyJoined(r)
 }

@@ -83,7 +83,7 @@ func (v *view) ready(st *v1alpha1.ConsumerGroupStatus) metav1.Condition {
 	case st.State == v1alpha1.GroupDown:
 		return no("NoMembers", "nobody is in the generation: annotate a StatefulSet with "+v1alpha1.GroupAnnotation+" or start a member")
 	case st.State == v1alpha1.GroupJoining:
-		return no("Rebalancing", "a round is open: "+st.Rebalance.Reason)
+		return no("Rebalancing", "a round is open: "+st.Rebalance.Reason+v.errorShown())
 	case st.State == v1alpha1.GroupAwaitingSync && v.leaderMode():
 		return no(v.whyNoSync())
 	case st.State == v1alpha1.GroupAwaitingSync:
@@ -263,9 +263,17 @@ func (v *view) groupEvents(next *v1alpha1.ConsumerGroup) []Event {
 	if q := st.RebalanceRequest; q != nil && (old.RebalanceRequest == nil || old.RebalanceRequest.Token != q.Token) {
 		add(q.Outcome == v1alpha1.RequestRejected, "RebalanceRequest"+string(q.Outcome), strings.TrimSpace(q.Reason+" "+q.Message))
 	}
+	return append(events, v.warnings(st)...)
+}
+
+// warnings are of what a person should put right: an error in a sync, a timeout outside the manager's bounds.
+func (v *view) warnings(st *v1alpha1.ConsumerGroupStatus) []Event {
+	events := v.errorEvents(st)
 	if c := v.condition(v1alpha1.GroupReady); !v.withinSessionBounds(durationOr(v.Group.Spec.SessionTimeout, defaultSessionTimeout)) &&
 		(c == nil || c.Reason != v1alpha1.ReasonInvalidSessionTimeout) {
-		add(true, v1alpha1.ReasonInvalidSessionTimeout, v.ready(st).Message)
+		events = append(events, Event{
+			About: v.Group, Warning: true, Reason: v1alpha1.ReasonInvalidSessionTimeout, Message: v.ready(st).Message,
+		})
 	}
 	return events
 }

@@ -135,7 +135,7 @@ func (v *view) notServed() []Batch {
 	next := v.Group.DeepCopy()
 	setCondition(&next.Status.Conditions, v.Now, v.Group.Generation, metav1.Condition{
 		Type: v1alpha1.GroupReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonNotServed,
-		Message: "assignedBy Leader is not served by this version: create a group with assignedBy Coordinator",
+		Message: "this manager sees no heartbeats of members, so it cannot serve assignedBy Leader: create a group with assignedBy Coordinator",
 	})
 	var ends []Write
 	for _, m := range v.members {

@@ -175,6 +175,9 @@ func (v *view) countAll(st *v1alpha1.ConsumerGroupStatus, r *round) {
 }
 
 func (v *view) countAssigned() int32 {
+	if v.leaderMode() {
+		return v.countCovered()
+	}
 	available := v.availableGainers()
 	var n int32
 	for _, m := range v.members {
@@ -205,7 +208,7 @@ func (v *view) countStaying(m *member, available []bool) int32 {
 
 // goesFrom: the plan gives the copy to another, who is available.
 func (v *view) goesFrom(m *member, topic string, copy, partition int32, available []bool) bool {
-	if v.plan == nil || v.leaderMode() || v.pinned(m) {
+	if v.plan == nil || v.pinned(m) {
 		return false
 	}
 	gainer := v.plan.at(topic, copy, partition)

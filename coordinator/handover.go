@@ -189,20 +189,23 @@ const maxListBytes = 5 << 18
 
 // tooLarge: the member is given no more, its object could not be written.
 func tooLarge(st *v1alpha1.GroupMemberStatus) bool {
-	size := 0
-	count := func(list []v1alpha1.TopicPartitions) {
-		for i := range list {
-			size += 80 + len(list[i].Topic) + 7*len(list[i].Partitions)
-		}
-	}
-	count(st.Pending)
+	size := listBytes(st.Pending)
 	if st.Assignment != nil {
-		count(st.Assignment.TopicPartitions)
+		size += listBytes(st.Assignment.TopicPartitions)
 	}
 	for i := range st.Revoking {
-		count(st.Revoking[i].TopicPartitions)
+		size += listBytes(st.Revoking[i].TopicPartitions)
 	}
 	return size > maxListBytes
+}
+
+// listBytes is a bound of what a list takes of an object.
+func listBytes(list []v1alpha1.TopicPartitions) int {
+	size := 0
+	for i := range list {
+		size += 80 + len(list[i].Topic) + 7*len(list[i].Partitions)
+	}
+	return size
 }
 
 // finish puts a member's part into one write: in the first batch what must come first, else in the grants.

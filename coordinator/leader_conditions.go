@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -107,24 +108,50 @@ func (v *view) leftOut(memberID string, sync *v1alpha1.Sync) bool {
 
 // syncAccepted judges a sync by who wrote it and for which generation; one that was good in its time is left alone.
 func (v *view) syncAccepted(d *draft) (_ metav1.Condition, known bool) {
-	sync, answer := d.m.Spec.Sync, d.status().Assignment
+	sync := d.m.Spec.Sync
+	about := fmt.Sprintf("generation %d: ", sync.Generation)
 	no := func(reason, message string) (metav1.Condition, bool) {
-		return condition(v1alpha1.MemberSyncAccepted, false, reason, message), true
+		return condition(v1alpha1.MemberSyncAccepted, false, reason, about+message), true
 	}
+	judged := meta.FindStatusCondition(d.m.Status.Conditions, v1alpha1.MemberSyncAccepted)
 	current := v.generation == sync.Generation
 	switch {
-	case sync.Generation > v.generation:
-		return no("OtherGeneration", fmt.Sprintf("ignored: it is for generation %d, the group is at %d", sync.Generation, v.generation))
-	case current && !v.leads(d.m):
+	case !current && judged != nil && strings.HasPrefix(judged.Message, about):
+		return metav1.Condition{}, false // It was judged in its time.
+	case !current:
+		return no("OtherGeneration", fmt.Sprintf("ignored: the group is at generation %d", v.generation))
+	case !v.leads(d.m):
 		return no("NotLeader", "ignored: only the leader's sync counts, status.leader of the group tells who that is")
-	case current && !v.answersFor(d.m, sync.Generation):
+	case cameFrom(d.status(), sync):
+		return condition(v1alpha1.MemberSyncAccepted, true, "Accepted", about+"was handed out"), true
+	case !v.answersFor(d.m, sync.Generation):
 		return no(v1alpha1.ReasonMemberIDMismatch, "ignored: it names another memberID than the member has")
-	case current && v.syncTrouble() != "":
+	case v.syncTrouble() != "":
 		return no(string(v1alpha1.RebalanceSyncError), shorten(v.syncTrouble(), maxShownError))
-	case answer == nil || sync.Generation != d.status().Generation:
+	case d.status().Assignment == nil || sync.Generation != d.status().Generation:
 		return metav1.Condition{}, false
-	case !syncHash(sync).same(answer.Sync):
-		return no("AlreadyAnswered", fmt.Sprintf("ignored: generation %d has been answered", sync.Generation))
 	}
-	return condition(v1alpha1.MemberSyncAccepted, true, "Accepted", "was handed out"), true
+	return no("AlreadyAnswered", "ignored: it has been answered")
+}
+
+// cameFrom: the member's answer is that of its own sync. It may have restarted since.
+func cameFrom(st *v1alpha1.GroupMemberStatus, sync *v1alpha1.Sync) bool {
+	return sync.Error == "" && st.Assignment != nil && sync.Generation == st.Generation && syncHash(sync).same(st.Assignment.Sync)
+}
+
+// errorShown is what a leader has said of the generation that an open round follows; empty when nothing.
+func (v *view) errorShown() string {
+	if trouble := v.syncTrouble(); v.leaderMode() && trouble != "" {
+		return "; the leader could not assign: " + shorten(trouble, maxShownError)
+	}
+	return ""
+}
+
+// errorEvents tell once of an error in a sync.
+func (v *view) errorEvents(st *v1alpha1.ConsumerGroupStatus) []Event {
+	if !v.leaderMode() || st.Rebalance == nil || st.Rebalance.Errors == nil || v.errorCounted() || v.syncTrouble() == "" {
+		return nil
+	}
+	message := fmt.Sprintf("%s, leader of generation %d, could not assign: %s", st.Leader, v.generation, shorten(v.syncTrouble(), maxShownError))
+	return []Event{{About: v.Group, Warning: true, Reason: string(v1alpha1.RebalanceSyncError), Message: message}}
 }

@@ -95,6 +95,17 @@ func (a *agreement) fits(m *member) bool {
 	}))
 }
 
+// judge one member, who may be among those found not to fit already.
+func (a *agreement) judge(m *member, misfits map[*member]verdict) verdict {
+	switch misfit, known := misfits[m]; {
+	case known:
+		return misfit
+	case !m.stays() && !a.fits(m):
+		return a.inconsistent(m)
+	}
+	return verdict{}
+}
+
 // narrow leaves what this member supports too.
 func (a *agreement) narrow(m *member) {
 	if a.off {
@@ -109,32 +120,37 @@ func (a *agreement) narrow(m *member) {
 	a.any, a.names = false, names
 }
 
-// agreementOf the members of the generation. Who has changed its offer so that it fits no more is for the commit to reject.
-func (v *view) agreementOf(members []*member) agreement {
+// agreementOf the members of the generation, and who of them does not fit: who has changed its offer comes last, so it is
+// the one that is for the commit to reject. Whom the bounds refuse is not asked.
+func (v *view) agreementOf(members []*member) (agreement, map[*member]verdict) {
 	if !v.leaderMode() {
-		return agreement{off: true}
+		return agreement{off: true}, nil
 	}
-	a := agreement{any: true}
+	a, misfits := agreement{any: true}, map[*member]verdict{}
 	for _, m := range v.unchangedFirst(members) {
-		if a.fits(m) {
+		switch {
+		case !v.fits(m).accepted():
+		case a.fits(m):
 			a.narrow(m)
+		default:
+			misfits[m] = a.inconsistent(m)
 		}
 	}
-	return a
+	return a, misfits
 }
 
-// unchangedFirst orders the members of the generation for a judgement: whose offer is the plan's come first, in each part
-// the oldest first.
+// unchangedFirst orders the members of the generation for the choice of protocols: whose offer is the plan's come first, in
+// each part the oldest first.
 func (v *view) unchangedFirst(members []*member) []*member {
-	sorted := slices.Clone(members)
+	sorted := oldestFirst(members)
 	changed := func(m *member) int {
-		if v.leaderMode() && v.plan != nil && m.position != nobody && !v.offer(m).same(v.plan.Members[m.position].Offer) {
+		if v.plan != nil && m.position != nobody && !v.offer(m).same(v.plan.Members[m.position].Offer) {
 			return 1
 		}
 		return 0
 	}
 	slices.SortStableFunc(sorted, func(a, b *member) int {
-		return cmp.Or(cmp.Compare(changed(a), changed(b)), a.CreationTimestamp.Compare(b.CreationTimestamp.Time))
+		return cmp.Compare(changed(a), changed(b))
 	})
 	return sorted
 }

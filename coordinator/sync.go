@@ -16,14 +16,29 @@ func (v *view) syncAwaited() bool {
 		(v.plan.Generation > v.status.Generation || v.status.State == v1alpha1.GroupAwaitingSync)
 }
 
-// currentSync is the sync of the present leader for the present generation; nil when there is none.
-func (v *view) currentSync() *v1alpha1.Sync {
-	m := v.leader()
-	if v.plan == nil || m == nil || !v.answersFor(m, v.plan.Generation) {
-		return nil
-	}
-	return m.Spec.Sync
+// seenSync is what the present leader has sent for the present generation. It is judged once a decision: it may be long,
+// and every member is asked about it.
+type seenSync struct {
+	// sync is nil when there is none.
+	sync *v1alpha1.Sync
+	hash digest
+	// trouble is what is wrong with it; empty when nothing is, or there is none.
+	trouble string
 }
+
+func (v *view) seenSync() *seenSync {
+	if v.leaderSync == nil {
+		v.leaderSync = &seenSync{}
+		if m := v.leader(); v.plan != nil && m != nil && v.answersFor(m, v.plan.Generation) {
+			v.leaderSync.sync, v.leaderSync.hash = m.Spec.Sync, syncHash(m.Spec.Sync)
+			v.leaderSync.trouble = v.troubleOf(v.leaderSync)
+		}
+	}
+	return v.leaderSync
+}
+
+// currentSync is the sync of the present leader for the present generation; nil when there is none.
+func (v *view) currentSync() *v1alpha1.Sync { return v.seenSync().sync }
 
 // answersFor: the member's present incarnation has written a sync for that generation.
 func (v *view) answersFor(m *member, generation int64) bool {
@@ -41,17 +56,17 @@ func syncHash(s *v1alpha1.Sync) digest {
 }
 
 // syncTrouble is what is wrong with the leader's sync; empty when nothing is, or there is none.
-func (v *view) syncTrouble() string {
-	s := v.currentSync()
-	if s == nil || v.status.State == v1alpha1.GroupStable && v.plan.Generation == v.status.Generation {
-		return ""
+func (v *view) syncTrouble() string { return v.seenSync().trouble }
+
+func (v *view) troubleOf(seen *seenSync) string {
+	if v.status.State == v1alpha1.GroupStable && v.plan.Generation == v.status.Generation {
+		return "" // All have been answered, with another one.
 	}
-	if s.Error != "" {
-		return s.Error
+	if seen.sync.Error != "" {
+		return seen.sync.Error
 	}
-	hash := syncHash(s).String()
 	if slices.ContainsFunc(v.members, func(m *member) bool {
-		return v.answered(m) && m.Status.Assignment.Sync != hash
+		return v.answered(m) && !seen.hash.same(m.Status.Assignment.Sync)
 	}) {
 		return "the leader changed its sync while it was being handed out"
 	}

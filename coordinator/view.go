@@ -29,6 +29,8 @@ type view struct {
 	inTime *bool
 	// firstByName are the members that bear each static name by right; nil until it is asked for.
 	firstByName map[string]*member
+	// leaderSync is seenSync, once asked for.
+	leaderSync *seenSync
 	// need collects what must be read live before this can be decided.
 	need Live
 	// wakeAt is the earliest deadline that was looked at and has not passed.
