@@ -73,7 +73,7 @@ lint: $(GOLANGCI_LINT) $(CONTROLLER_GEN) ## Run the linters, and check that gene
 ##@ Test
 
 # Tests start their clusters with the launcher that is built here.
-test test-e2e bench demo: export ROLLCALL_LOCALCLUSTER := $(LOCALCLUSTER)
+test test-e2e bench profile demo: export ROLLCALL_LOCALCLUSTER := $(LOCALCLUSTER)
 
 .PHONY: test
 test: cluster-build ## Run everything that a change must pass.
@@ -98,9 +98,20 @@ scenarios: ## Run every scenario file, also with a fault after each write.
 explore: ## Walk the whole state space of small groups (hours).
 	GOGC=600 go test -count=1 -timeout 24h -v ./test/explore -args -whole -record explored.log
 
+# Each has a cluster and a manager to itself; they take an hour on two idle cores, most of it to make ten thousand pods.
+BENCHMARKS ?= Roll ScaleDown Failover Group ManyGroups
+run_bench = go test -count=1 -timeout 3h -run '^$$' -benchtime 1x ./test/e2e
+
 .PHONY: bench
-bench: cluster-build ## Run the benchmarks; one line of JSON a benchmark.
-	@go test -p 1 -run '^$$' -bench . -benchmem ./... | awk -f hack/benchjson.awk
+bench: cluster-build ## Measure; figures go to bin/bench.json, one a line, and their tables into docs/performance.md. BENCHMARKS names some.
+	@mkdir -p $(BIN)
+	@(for name in $(BENCHMARKS); do $(run_bench) -bench "^Benchmark$$name\$$" || exit 1; done; \
+		go test -run '^$$' -bench . -benchtime 300x -benchmem ./coordinator) | awk -f hack/benchjson.awk | tee $(BIN)/bench.json
+	@go run ./hack/benchtable -figures $(BIN)/bench.json -page docs/performance.md
+
+.PHONY: profile
+profile: cluster-build ## Keep profiles of the manager under the loads of the benchmarks, in bin/profiles.
+	@for name in $(BENCHMARKS); do $(run_bench) -bench "^Benchmark$$name\$$" -args -profiles $(BIN)/profiles || exit 1; done
 
 .PHONY: bench-assignors
 bench-assignors: ## Measure the assignors beside franz-go's and sarama's; writes docs/assignor-benchmarks.md.

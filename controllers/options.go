@@ -32,6 +32,9 @@ type Options struct {
 	// ProbeAddress serves /healthz and /readyz; "0" serves none.
 	ProbeAddress string
 
+	// PprofAddress serves profiles of the running program, to whoever reaches it; "0", the default, serves none.
+	PprofAddress string
+
 	// SessionMin and SessionMax bound session timeouts, inclusive.
 	SessionMin, SessionMax time.Duration
 	// StaticMembership: names are used; without it everyone is dynamic.
@@ -57,6 +60,7 @@ func DefaultOptions() Options {
 		MetricsAddress:   ":8443",
 		MetricsSecure:    true,
 		ProbeAddress:     ":8081",
+		PprofAddress:     "0",
 		SessionMin:       6 * time.Second,
 		SessionMax:       30 * time.Minute,
 		StaticMembership: true,
@@ -77,6 +81,7 @@ func (o *Options) AddFlags(flags *flag.FlagSet) {
 	flags.BoolVar(&o.MetricsSecure, "metrics-secure", o.MetricsSecure, "Serve metrics over TLS, to those whom the API server authenticates and authorizes.")
 	flags.StringVar(&o.MetricsCertDir, "metrics-cert-dir", o.MetricsCertDir, "Directory with tls.crt and tls.key for metrics; empty means a self-signed certificate.")
 	flags.StringVar(&o.ProbeAddress, "health-probe-bind-address", o.ProbeAddress, "Address of /healthz and /readyz; 0 serves none.")
+	flags.StringVar(&o.PprofAddress, "pprof-bind-address", o.PprofAddress, "Address that serves profiles of the running program, without authentication: one on loopback; 0 serves none.")
 	flags.DurationVar(&o.SessionMin, "session-timeout-min", o.SessionMin, "Least session timeout that a group or member may ask for, inclusive.")
 	flags.DurationVar(&o.SessionMax, "session-timeout-max", o.SessionMax, "Greatest session timeout that a group or member may ask for, inclusive.")
 	flags.BoolVar(&o.StaticMembership, "static-membership", o.StaticMembership, "Know members by their names; without it names are ignored and everyone is dynamic.")

@@ -97,6 +97,7 @@ func managerOptions(unguarded *rest.Config, o Options, log logr.Logger) manager.
 		// A process has one manager; a test's process has several.
 		Controller:             config.Controller{SkipNameValidation: ptr.To(true)},
 		HealthProbeBindAddress: o.ProbeAddress,
+		PprofBindAddress:       o.PprofAddress,
 		Metrics:                metricsOptions(unguarded, o),
 	}
 }

@@ -1,10 +1,12 @@
-# Turns the output of `go test -bench` into one JSON object a line; everything else goes to stderr.
+# Turns the output of `go test -bench` into JSON, one figure a line; everything else goes to stderr.
 /^pkg: / { pkg = $2; next }
 
 /^Benchmark/ && NF >= 4 {
-	printf "{\"package\":\"%s\",\"benchmark\":\"%s\",\"runs\":%s", pkg, $1, $2
-	for (i = 3; i < NF; i += 2) printf ",\"%s\":%s", $(i + 1), $i
-	print "}"
+	name = $1
+	sub(/^Benchmark/, "", name)
+	sub(/-[0-9]+$/, "", name)
+	for (i = 3; i < NF; i += 2)
+		printf "{\"package\":\"%s\",\"benchmark\":\"%s\",\"figure\":\"%s\",\"value\":%s,\"runs\":%s}\n", pkg, name, $(i + 1), $i, $2
 	fflush()
 	next
 }

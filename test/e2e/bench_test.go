@@ -28,16 +28,17 @@ func BenchmarkScaleDown(b *testing.B) {
 		versions := s.since(from)
 		b.ReportMetric(lastTaken(versions, leaving).Sub(lastStop(versions)).Seconds(), "s/hand-over-after-stop")
 		b.ReportMetric(float64(s.group(groupName).Status.Generation-generation), "generations")
-		b.ReportMetric(float64(len(s.ourWrites(mark))), "writes")
-		b.ReportMetric(float64(len(s.ourWrites(mark).Where(audit.To("consumergroups.rollcall.dev")))), "group-writes")
+		reportWrites(b, s.ourWrites(mark))
+		noTimePerRun(b)
+		b.ReportMetric(float64(len(s.ourWrites(mark).Where(audit.To(groupResource)))), "group-writes")
 	}
 }
 
-// BenchmarkRoll rolls six pods: what it costs.
+// BenchmarkRoll rolls fifty pods: what it costs.
 func BenchmarkRoll(b *testing.B) {
 	for b.Loop() {
 		s := newSandbox(b)
-		s.create(newGroup(groupName, 24), newSet(setName, groupName, rolledReplicas))
+		s.create(newGroup(groupName, rolledPartitions), newRolledSet())
 		s.awaitSettled(groupName, rolledReplicas)
 		s.quiet(3 * time.Second)
 		owners, generation := s.owners(groupName), s.group(groupName).Status.Generation
@@ -47,10 +48,12 @@ func BenchmarkRoll(b *testing.B) {
 		s.awaitRolled(groupName, setName)
 		s.caughtUp()
 		writes := s.ourWrites(mark)
+		reportWrites(b, writes)
+		noTimePerRun(b)
 		b.ReportMetric(float64(moved(s.since(from), groupName, owners)), "moved")
 		b.ReportMetric(float64(s.group(groupName).Status.Generation-generation), "generations")
 		b.ReportMetric(float64(len(writes))/rolledReplicas, "writes/pod")
-		b.ReportMetric(float64(len(writes.Where(audit.To("consumergroups.rollcall.dev")))), "group-writes")
+		b.ReportMetric(float64(len(writes.Where(audit.To(groupResource)))), "group-writes")
 	}
 }
 

@@ -75,12 +75,18 @@ func die(t *testing.T, atOnce bool) {
 		t.Fatal(err)
 	}
 	if atOnce {
-		lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: suite.installed.namespace, Name: suite.installed.lease}}
-		if err := suite.client.Delete(t.Context(), lease); err != nil {
-			t.Fatal(err)
-		}
+		forgetLeader(t)
 	}
 	if err := suite.startManager(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// forgetLeader takes a dead manager's lease away, so that its successor need not wait for its end.
+func forgetLeader(t testing.TB) {
+	t.Helper()
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: suite.installed.namespace, Name: suite.installed.lease}}
+	if err := suite.client.Delete(t.Context(), lease); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -24,6 +24,9 @@ const (
 	sideBySide = "8"
 )
 
+// profiles is where the benchmarks keep profiles of the manager.
+var profiles = flag.String("profiles", "", "folder for profiles of the manager while it is measured; empty keeps none")
+
 // suite is what all tests of the package share.
 var suite *environment
 

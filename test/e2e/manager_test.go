@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"net"
 	"net/http"
@@ -40,7 +41,9 @@ type manager struct {
 	command *exec.Cmd
 	log     string
 	probe   string
-	begun   time.Time
+	// metricsAt and pprofAt are where it serves metrics and profiles.
+	metricsAt, pprofAt string
+	begun              time.Time
 	// wanted: its end was asked for.
 	wanted atomic.Bool
 	ended  chan struct{}
@@ -62,21 +65,29 @@ func (e *environment) startManager(ctx context.Context) error {
 
 // launch starts the program as its Deployment would, but for addresses and the speed of its election.
 func (e *environment) launch() (*manager, error) {
-	probe, err := freeAddress()
-	if err != nil {
-		return nil, err
-	}
 	e.starts++
-	m := &manager{probe: probe, ended: make(chan struct{}), log: filepath.Join(e.dir, fmt.Sprintf("manager-%d.log", e.starts))}
+	m := &manager{ended: make(chan struct{}), log: filepath.Join(e.dir, fmt.Sprintf("manager-%d.log", e.starts))}
+	for _, address := range []*string{&m.probe, &m.metricsAt, &m.pprofAt} {
+		var err error
+		if *address, err = freeAddress(); err != nil {
+			return nil, err
+		}
+	}
 	log, err := os.Create(m.log)
 	if err != nil {
 		return nil, fmt.Errorf("make the manager's log: %w", err)
 	}
 	defer func() { _ = log.Close() }() // The process has its own handle.
 	// What comes later on the command line counts.
-	args := append(slices.Clone(e.installed.args), "--leader-elect-namespace="+e.installed.namespace, "--health-probe-bind-address="+probe,
-		"--metrics-bind-address=0", "--leader-elect-lease-duration="+leaseDuration,
-		"--leader-elect-renew-deadline="+renewDeadline, "--leader-elect-retry-period="+retryPeriod)
+	args := append(slices.Clone(e.installed.args), "--leader-elect-namespace="+e.installed.namespace, "--health-probe-bind-address="+m.probe,
+		"--metrics-bind-address="+m.metricsAt, "--metrics-secure=false")
+	if !benchmarking() {
+		args = append(args, "--leader-elect-lease-duration="+leaseDuration,
+			"--leader-elect-renew-deadline="+renewDeadline, "--leader-elect-retry-period="+retryPeriod)
+	}
+	if *profiles != "" {
+		args = append(args, "--pprof-bind-address="+m.pprofAt)
+	}
 	m.command = exec.Command(e.program(), args...)
 	m.command.Env = append(os.Environ(), "KUBECONFIG="+e.installed.kubeconfig)
 	m.command.Stdout, m.command.Stderr = log, log
@@ -91,6 +102,9 @@ func (e *environment) launch() (*manager, error) {
 	}()
 	return m, nil
 }
+
+// benchmarking: what is measured is the manager with the election that it has by default.
+func benchmarking() bool { return flag.Lookup("test.bench").Value.String() != "" }
 
 // lead makes it the manager that is expected to live; the one before may end.
 func (e *environment) lead(m *manager) {

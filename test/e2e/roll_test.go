@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -17,18 +18,28 @@ import (
 // the member Present again.
 const (
 	writesPerRolledPod = 4
-	rolledReplicas     = 6
+	rolledReplicas     = 50
+	rolledPartitions   = 200
+	// rollPatience bounds the wait for a roll, one pod after another.
+	rollPatience = 15 * time.Minute
 )
+
+// newRolledSet is a StatefulSet whose pods start together, and are rolled one after another like any other's.
+func newRolledSet() *appsv1.StatefulSet {
+	set := newSet(setName, groupName, rolledReplicas)
+	set.Spec.PodManagementPolicy = appsv1.ParallelPodManagement
+	return set
+}
 
 // A rolling restart changes nothing but who bears the name: same generation, same owners, hardly a write.
 func TestRoll(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
-	s.create(newGroup(groupName, 24), newSet(setName, groupName, rolledReplicas))
+	s.create(newGroup(groupName, rolledPartitions), newRolledSet())
 	s.awaitSettled(groupName, rolledReplicas)
 	s.quiet(3 * time.Second)
 	if generation := s.group(groupName).Status.Generation; generation != 1 {
-		t.Errorf("six pods that start together join in one generation, not %d", generation)
+		t.Errorf("pods that start together join in one generation, not %d", generation)
 	}
 	before, owners, tokens := s.group(groupName), s.owners(groupName), s.tokens(groupName)
 	from, mark := s.newest(), s.mark()
@@ -117,7 +128,7 @@ func checkRollWrites(t *testing.T, writes audit.Writes, made, late map[string]in
 func (s *sandbox) roll(set string) {
 	s.t.Helper()
 	s.kubectl("rollout", "restart", "statefulset/"+set)
-	s.kubectl("rollout", "status", "statefulset/"+set, "--timeout="+patience.String())
+	s.kubectl("rollout", "status", "statefulset/"+set, "--timeout="+rollPatience.String())
 }
 
 // awaitRolled waits until every pod of the set is its member's incarnation, known to the coordinator, and told.
