@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/go-logr/logr"
 )
 
 func TestOptions(t *testing.T) {
@@ -36,6 +38,15 @@ func TestOptions(t *testing.T) {
 				t.Errorf("got %v, want %q", err, test.problem)
 			}
 		})
+	}
+}
+
+// Profiles tell of what is in memory, and nobody is asked who he is: they are served only where somebody wants them.
+func TestProfilesAreNotServedUnlessAskedFor(t *testing.T) {
+	options := DefaultOptions()
+	options.AddFlags(flag.NewFlagSet("manager", flag.ContinueOnError))
+	if at := managerOptions(nil, options, logr.Discard()).PprofBindAddress; at != "0" {
+		t.Errorf("profiles are served at %q by default", at)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/rollcall-dev/rollcall/api/v1alpha1"
@@ -34,12 +35,17 @@ func BenchmarkScaleDown(b *testing.B) {
 	}
 }
 
+// benchRolled pods are rolled in the benchmark.
+const benchRolled = 50
+
 // BenchmarkRoll rolls fifty pods: what it costs.
 func BenchmarkRoll(b *testing.B) {
 	for b.Loop() {
 		s := newSandbox(b)
-		s.create(newGroup(groupName, rolledPartitions), newRolledSet())
-		s.awaitSettled(groupName, rolledReplicas)
+		set := newSet(setName, groupName, benchRolled)
+		set.Spec.PodManagementPolicy = appsv1.ParallelPodManagement // of starts; a roll is one after another all the same
+		s.create(newGroup(groupName, 4*benchRolled), set)
+		s.awaitSettled(groupName, benchRolled)
 		s.quiet(3 * time.Second)
 		owners, generation := s.owners(groupName), s.group(groupName).Status.Generation
 		from, mark := s.newest(), s.mark()
@@ -52,7 +58,7 @@ func BenchmarkRoll(b *testing.B) {
 		noTimePerRun(b)
 		b.ReportMetric(float64(moved(s.since(from), groupName, owners)), "moved")
 		b.ReportMetric(float64(s.group(groupName).Status.Generation-generation), "generations")
-		b.ReportMetric(float64(len(writes))/rolledReplicas, "writes/pod")
+		b.ReportMetric(float64(len(writes))/benchRolled, "writes/pod")
 		b.ReportMetric(float64(len(writes.Where(audit.To(groupResource)))), "group-writes")
 	}
 }

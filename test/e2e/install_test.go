@@ -2,13 +2,16 @@ package e2e_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -46,6 +49,9 @@ func install(ctx context.Context, e *environment) (installation, error) {
 	if err := e.cluster.AwaitInstalled(ctx); err != nil {
 		return installation{}, err
 	}
+	if err := e.awaitKinds(ctx); err != nil {
+		return installation{}, err
+	}
 	deployment, err := theDeployment(ctx, e)
 	if err != nil {
 		return installation{}, err
@@ -61,6 +67,19 @@ func install(ctx context.Context, e *environment) (installation, error) {
 		kubeconfig: filepath.Join(e.dir, "kubeconfig"),
 	}
 	return i, writeKubeconfig(ctx, e.cluster.Config(), deployment.Namespace, pod.ServiceAccountName, i.kubeconfig)
+}
+
+// awaitKinds waits until groups can be created: the API server takes some seconds to learn the schema of a new kind, and until
+// then refuses what an admission policy would change.
+func (e *environment) awaitKinds(ctx context.Context) error {
+	var refused error
+	err := wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+		probe := newGroup("probe", 1)
+		probe.Namespace = metav1.NamespaceDefault
+		refused = e.client.Create(ctx, probe, client.DryRunAll)
+		return refused == nil, nil
+	})
+	return errors.Join(err, refused)
 }
 
 func theDeployment(ctx context.Context, e *environment) (*appsv1.Deployment, error) {

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -18,24 +17,16 @@ import (
 // the member Present again.
 const (
 	writesPerRolledPod = 4
-	rolledReplicas     = 50
-	rolledPartitions   = 200
+	rolledReplicas     = 6
 	// rollPatience bounds the wait for a roll, one pod after another.
 	rollPatience = 15 * time.Minute
 )
-
-// newRolledSet is a StatefulSet whose pods start together, and are rolled one after another like any other's.
-func newRolledSet() *appsv1.StatefulSet {
-	set := newSet(setName, groupName, rolledReplicas)
-	set.Spec.PodManagementPolicy = appsv1.ParallelPodManagement
-	return set
-}
 
 // A rolling restart changes nothing but who bears the name: same generation, same owners, hardly a write.
 func TestRoll(t *testing.T) {
 	t.Parallel()
 	s := newSandbox(t)
-	s.create(newGroup(groupName, rolledPartitions), newRolledSet())
+	s.create(newGroup(groupName, 24), newSet(setName, groupName, rolledReplicas))
 	s.awaitSettled(groupName, rolledReplicas)
 	s.quiet(3 * time.Second)
 	if generation := s.group(groupName).Status.Generation; generation != 1 {
