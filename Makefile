@@ -73,7 +73,7 @@ lint: $(GOLANGCI_LINT) $(CONTROLLER_GEN) ## Run the linters, and check that gene
 ##@ Test
 
 # Tests start their clusters with the launcher that is built here.
-test test-e2e bench profile demo: export ROLLCALL_LOCALCLUSTER := $(LOCALCLUSTER)
+test test-e2e scenarios-live bench profile demo: export ROLLCALL_LOCALCLUSTER := $(LOCALCLUSTER)
 
 .PHONY: test
 test: cluster-build ## Run everything that a change must pass.
@@ -81,6 +81,7 @@ test: cluster-build ## Run everything that a change must pass.
 	go test -count=1 $(TEST_FLAGS) ./test/scenarios -args -faults
 	go test -count=1 $(TEST_FLAGS) -p 2 $(filter-out $(CLUSTER_PACKAGES),$(ALL_PACKAGES))
 	go test -count=1 $(TEST_FLAGS) -p 1 $(CLUSTER_PACKAGES)
+	go test -count=1 $(TEST_FLAGS) ./test/scenarios -args -world live -longest 2m
 
 .PHONY: test-unit
 test-unit: ## Run the tests that need no cluster (fast).
@@ -93,6 +94,10 @@ test-e2e: cluster-build ## Run the end-to-end tests on the local cluster.
 .PHONY: scenarios
 scenarios: ## Run every scenario file, also with a fault after each write.
 	go test -count=1 ./test/scenarios -args -faults
+
+.PHONY: scenarios-live
+scenarios-live: cluster-build ## Run the scenario files that fit a real control plane, in real time, with the real manager.
+	go test -count=1 -timeout 60m -v ./test/scenarios -run TestScenarios -parallel 8 -args -world live
 
 .PHONY: explore
 explore: ## Walk the whole state space of small groups (hours).

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // expectation of one kind: how many words follow `expect`, which keys there are, and how it is checked.
@@ -85,7 +86,49 @@ func checkExpected(option Option) error {
 	return nil
 }
 
+// patient worlds give an expectation time to come true.
+type patient interface {
+	// Patience is how long an expectation may take.
+	Patience() time.Duration
+	// Pass lets that much time pass.
+	Pass(time.Duration)
+}
+
+// check looks once in a world whose time stands still. Elsewhere it looks until the expectation has come true, or, where
+// an early look would tell nothing, after the whole wait.
 func (p *player) check(command Command) error {
+	world, waits := p.world.(patient)
+	if !waits {
+		return p.look(command)
+	}
+	if lookedAtLate(&command) {
+		world.Pass(world.Patience())
+		return p.look(command)
+	}
+	deadline := time.Now().Add(world.Patience())
+	for {
+		err := p.look(command)
+		if err == nil || time.Now().After(deadline) {
+			return err
+		}
+		world.Pass(pause)
+	}
+}
+
+// pause is how long a patient world is left alone between two looks.
+const pause = 200 * time.Millisecond
+
+// lookedAtLate: it may be true only because nothing has happened yet, or compares with what was looked at before.
+func lookedAtLate(command *Command) bool {
+	if command.Args[0] == "since" || remembers(command) {
+		return true
+	}
+	denies := func(text string) bool { return strings.HasPrefix(text, "!") }
+	return slices.ContainsFunc(command.Args, denies) ||
+		slices.ContainsFunc(command.Options, func(option Option) bool { return denies(option.Value) })
+}
+
+func (p *player) look(command Command) error {
 	view := p.world.View()
 	return expectations[command.Args[0]].check(p, &view, &command)
 }

@@ -18,6 +18,9 @@ func (s *Script) SkipReason(world string) string {
 	if !s.Fits(world) {
 		return fmt.Sprintf("not for the world %s", world)
 	}
+	if world == "live" {
+		return liveSkipReason(s)
+	}
 	return ""
 }
 

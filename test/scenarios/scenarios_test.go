@@ -13,15 +13,21 @@ import (
 )
 
 var (
-	world      = flag.String("world", "sim", "the world to play in: sim")
+	world      = flag.String("world", "sim", "the world to play in: sim, or live")
 	files      = flag.String("files", "", "scenario files from elsewhere, as a glob or a folder; absolute paths work")
+	longest    = flag.Duration("longest", 0, "live: leave out files that take longer than this; 0: none")
 	withFaults = flag.Bool("faults", false, "play each file again with a fault after each of its writes")
 )
 
 // Every file is one test, named after it.
 func TestScenarios(t *testing.T) {
-	if *world != "sim" {
-		t.Fatalf("the world %q is unknown: only sim is there", *world)
+	switch *world {
+	case "sim":
+	case "live":
+		playLive(t)
+		return
+	default:
+		t.Fatalf("the world %q is unknown: there are sim and live", *world)
 	}
 	for _, path := range scenarioFiles(t) {
 		t.Run(filepath.Base(path), func(t *testing.T) { play(t, path) })

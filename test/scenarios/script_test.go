@@ -183,3 +183,27 @@ func TestAFileThatIsNotThere(t *testing.T) {
 		t.Error("an empty file passes")
 	}
 }
+
+// Nothing is left out of the world live without a reason.
+func TestSkipReasonsOfTheWorldLive(t *testing.T) {
+	for text, want := range map[string]string{
+		"group g topics=orders:1\nworkload web replicas=1\nadvance 1s\nmark\nexpect since moved=0\n": "",
+		"worlds sim\ngroup g topics=orders:1\n":                                                      "not for the world live",
+		"start a\n":                                                                                  "`start` is not live",
+		"pod web-0 ready\n":                                                                          "`pod` is not live",
+		"finally\n":                                                                                  "`finally` is not live",
+		"expect handle a error=none\n":                                                               "`expect handle` is not live: nothing runs in simulated pods",
+		"workload web replicas=1 acks=true\n":                                                        "`acks=true` is not live: nothing runs in simulated pods",
+		"as somebody: rebalance once\n":                                                              "`as USER` is not live",
+		"workload web replicas=1 acks=false\n":                                                       "",
+		"workload web deleted cascade=orphan\n":                                                      "",
+	} {
+		script, err := scenarios.Parse("file.txt", text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := script.SkipReason("live"); got != want {
+			t.Errorf("%q is skipped because %q, want %q", text, got, want)
+		}
+	}
+}
