@@ -69,9 +69,20 @@ func (po *polisher) improveOne(s int32) bool {
 			return true
 		}
 	}
-	if (po.atHome(s, po.assign[s]) && !po.crowded(s)) || po.stuck[po.placeOf(s)] {
+	if po.atHome(s, po.assign[s]) && !po.crowded(s) || po.stuck[po.placeOf(s)] {
 		return false
 	}
+	if po.improveWithTaker(s) {
+		return true
+	}
+	if po.kinds[po.kindOf[s]].plain && len(owners) == 0 && po.budget > 0 {
+		po.stuck[po.placeOf(s)] = true
+	}
+	return false
+}
+
+// improveWithTaker hands s on to, or exchanges it with, the first taker with whom that helps.
+func (po *polisher) improveWithTaker(s int32) bool {
 	for _, m := range po.kinds[po.kindOf[s]].takers {
 		if po.budget--; po.budget <= 0 {
 			return false
@@ -82,9 +93,6 @@ func (po *polisher) improveOne(s int32) bool {
 		if po.handOn(s, m) || po.exchange(s, m, false) {
 			return true
 		}
-	}
-	if po.kinds[po.kindOf[s]].plain && len(owners) == 0 && po.budget > 0 {
-		po.stuck[po.placeOf(s)] = true
 	}
 	return false
 }
